@@ -1,4 +1,4 @@
-"""The parts that `deploy/test` can run, with their commands and needs, and the parts that a change requires."""
+"""The parts that `deploy/test` can run, with their commands and needs, and the parts that test a change."""
 
 import collections
 import json
@@ -6,15 +6,15 @@ import os
 import subprocess
 import tempfile
 
-# Fields: its name, its arguments, the parts that run before it, the cores that it uses, environment variables, and its kind:
+# `needs` are the parts that must run first, `cores` is the number of cores that the part uses, and `kind` is one of these:
 #   step   prepares other parts and is not counted as a test
 #   check  passes or fails as a whole
-#   suite  a test target; each test in its xUnit report counts
+#   suite  runs a test target; each test in its xUnit report counts
 Part = collections.namedtuple("Part", "name command needs cores variables kind")
 
 STRICT = ["-Xswiftc", "-warnings-as-errors", "--explicit-target-dependency-import-check", "error"]
-# A release build compiles each module as a whole. Without debug information it takes two thirds of a debug build's time.
-# Package.swift says which modules FIELDSCRIBE_QUICK optimizes.
+# A release build compiles each module as a whole, so without debug information it takes two thirds of a debug build's time.
+# Package.swift says which modules are optimized if FIELDSCRIBE_QUICK is set.
 QUICK = ["-c", "release", "-Xswiftc", "-gnone", "-Xswiftc", "-enable-testing"]
 TREE = ".build/quick"
 BUNDLE = "fieldscribePackageTests.xctest"
@@ -27,26 +27,26 @@ CHECKS = {
     "runner": "python3 -B Tests/runner_tests.py",
     "words": "Tests/check-words",
 }
-# Long suites start first, so that none of them runs alone at the end. `fast` skips them: each needs a model, a browser, a server
-# or more than a minute.
+# Long suites start first, so that none of them runs alone at the end. `fast` skips them, because each needs a model, a browser,
+# a server or more than a minute.
 LONG_SUITES = ["EndToEndTests", "RecognizingTests", "SpeechTests", "OfficeTests", "PageTests", "CopyingTests", "DeployTests",
                "MoonshineRecognizerTests", "DiarizingTests"]
-# Suites that mostly wait count as half a core.
+# These suites count as half a core, because they mostly wait.
 WAITING_SUITES = ["EndToEndTests", "RecognizingTests", "SpeechTests", "OfficeTests", "PageTests"]
 # EndToEndTests runs as several processes, because one process runs only one blocking test per core at a time. Each of these parts
-# runs the tests of its types; the part EndToEndTests runs all others.
+# runs the tests in its types; the part EndToEndTests runs all others.
 SHARDS = {
     "EndToEndTests.run": ["RunTests", "StalledDiskTests", "KilledParentTests", "StickSettingsRunTests", "OverrunTests",
                           "WrongClockTests", "LoggingTests", "OpeningRunTests"],
     "EndToEndTests.archive": ["OwnerTests", "ExportTests", "SealedExportTests", "ImportTests", "AddTests", "RecoverTests", "DayOfUseTests"],
 }
-# Short runs of the fault injection; Tests/Chaos/run has the long ones.
+# The experiments of Tests/Chaos, in short forms; Tests/Chaos/run has the long forms.
 FAULTS = {
     "kill": "--kills 30", "disk": "--steps 8", "corrupt": "--seeds 42",
     "syscalls": "--stride 7", "owners": "--orders 20", "seal": "--cuts 30", "reseal": "--cuts 8", "redact": "--cuts 30",
     "soak": "--hours 2",
 }
-MACHINES = {
+SCRIPTS = {
     "arm64-sentence": ("Tests/Arm64/test sentence", ["arm64-build", "test-data"], 1),
     "power-on": ('trap \'rm -rf "$TMPDIR/package"\' EXIT; '
                  'deploy/deb --architecture arm64 --executable .build/arm64-quick/release/fieldscribe --output "$TMPDIR/package"; '
@@ -61,7 +61,7 @@ MACHINES = {
     "api": ("Tests/check-api", ["packages"], 2),
 }
 SANITIZED = ["tsan-RecordingTests", "tsan-ApplianceTests", "tsan-PlatformTests", "tsan-RecognizingTests", "tsan-SpeechTests"]
-# Parts that run only with `all` or by name, and parts that run only by name.
+# The parts that run only with `all` or by name, and those that run only by name.
 ONLY_ALL = ["syscalls", "owners", "seal", "reseal", "redact", "soak", "fuzz", *SANITIZED[1:],
             "arm64-sentence", "arm64-suites", "arm64-package", "appliance", "examples", "api"]
 ONLY_BY_NAME = ["image"]
@@ -75,12 +75,12 @@ def suites():
 
 def names():
     """Returns the names of all parts, in the order in which they start."""
-    everything = ["power-on", "arm64-sentence", *SHARDS, *suites(), *FAULTS, *SANITIZED, *MACHINES, *CHECKS]
+    everything = ["power-on", "arm64-sentence", *SHARDS, *suites(), *FAULTS, *SANITIZED, *SCRIPTS, *CHECKS]
     return list(dict.fromkeys(everything))
 
 
-def chosen(arguments):
-    """Returns the names of the parts that the command line selects."""
+def select(arguments):
+    """Returns the names of the parts that the arguments select."""
     if not arguments:
         return [name for name in names() if name not in ONLY_ALL + ONLY_BY_NAME]
     if arguments == ["all"]:
@@ -88,7 +88,7 @@ def chosen(arguments):
     if arguments == ["fast"]:
         return [name for name in [*suites(), *CHECKS] if name not in LONG_SUITES]
     if arguments[0] == "changed" and len(arguments) <= 2:
-        return changed(*arguments[1:])
+        return select_changed(*arguments[1:])
     unknown = [name for name in arguments if name not in names()]
     if unknown:
         raise ValueError("%s: no such part; deploy/test --list prints all names" % unknown[0])
@@ -96,17 +96,17 @@ def chosen(arguments):
 
 
 def with_shards(selected):
-    """Returns the selected names in starting order, with the shards of the selected suites."""
+    """Returns the selected names and the shards of the selected suites, in starting order."""
     return [name for name in names() if name in selected or name in SHARDS and name.split(".")[0] in selected]
 
 
-def changed(commit="origin/main"):
-    """Returns the checks, and the suites of the modules that differ from a commit or depend on one that does."""
+def select_changed(commit="origin/main"):
+    """Returns the names of the checks, and of the suites that the changes since a commit can break."""
     files = subprocess.run(["git", "diff", "--name-only", "--merge-base", commit, "--"], capture_output=True, text=True)
     if files.returncode != 0:
         raise ValueError("changed: no such commit: %s; see git log" % commit)
     new = subprocess.run(["git", "ls-files", "--others", "--exclude-standard"], check=True, capture_output=True, text=True)
-    return affected((files.stdout + new.stdout).splitlines(), targets())
+    return select_affected((files.stdout + new.stdout).splitlines(), targets())
 
 
 def targets():
@@ -118,8 +118,8 @@ def targets():
     return json.loads(package.stdout)["targets"]
 
 
-def affected(files, targets):
-    """Returns the checks and suites that changes to these files can break. `targets` comes from `targets()`."""
+def select_affected(files, targets):
+    """Returns the names of the checks, and of the suites that changes to these files can break. `targets` comes from `targets()`."""
     if "Package.swift" in files:
         return with_shards([*suites(), *CHECKS])
     modules = {target["name"] for target in targets for file in files if file.startswith(target["path"] + "/")}
@@ -137,7 +137,7 @@ def affected(files, targets):
 def parts(selection):
     """Returns the parts with these names and the steps that they need, in starting order."""
     sanitized = [name for name in selection if name.startswith("tsan-")]
-    # The later builds count as one core, because they often wait for a single module or for the linker.
+    # The builds for arm64 and for the sanitizer count as one core, because they often wait for a single module or for the linker.
     steps = {
         "packages": Part("packages", shell('. deploy/lib/dependencies.sh && install_dependencies "$@"', *selection), [], 0, {}, "step"),
         "test-data": Part("test-data", shell('. deploy/lib/dependencies.sh && fetch_test_data "$@"', ENVIRONMENT, LOGS),
@@ -163,7 +163,7 @@ def parts(selection):
 
 
 LOGS = ".build/test-logs"
-# The paths of downloaded test data, in lines of the form NAME=VALUE.
+# A file with the paths of downloaded test data, in lines of the form NAME=VALUE.
 ENVIRONMENT = LOGS + "/environment"
 
 
@@ -176,12 +176,12 @@ def make_part(name):
         return Part(name, shell(CHECKS[name]), [], 1, {}, "check")
     if name in FAULTS:
         return Part(name, [TREE + "/release/chaos", name, *FAULTS[name].split()], ["build", "packages"], 1, {}, "check")
-    if name in MACHINES:
-        command, needs, cores = MACHINES[name]
+    if name in SCRIPTS:
+        command, needs, cores = SCRIPTS[name]
         return Part(name, shell(command), needs, cores, {}, "check")
     if name in SANITIZED:
         options = "history_size=7 suppressions=%s/Tests/lib/thread-sanitizer.suppressions" % os.getcwd()
-        # DiskLimitTests limits the memory of child processes, and the sanitizer needs more.
+        # DiskLimitTests limits the size of all files that its process writes, including the sanitizer's.
         return suite(name, ".build/tsan/release/" + BUNDLE, ["tsan-build", "test-data"], {"TSAN_OPTIONS": options},
                      "--skip", "DiskLimitTests")
     others = [type_name for shard, types in SHARDS.items() if shard.startswith(name + ".") for type_name in types]
@@ -196,7 +196,7 @@ def pattern(name, types):
 
 def suite(name, bundle, needs, variables, *options):
     tests = pattern(name, SHARDS[name]) if name in SHARDS else r"^%s\." % name.removeprefix("tsan-")
-    # An absolute path, because test scripts call the programs beside the bundle from other folders.
+    # The path is absolute, because test scripts call the programs beside the bundle from other folders.
     command = [os.path.abspath(bundle), "--testing-library", "swift-testing", "--filter", tests, *options,
                "--xunit-output", report(name)]
     return Part(name, command, needs, 0.5 if name.split(".")[0] in WAITING_SUITES else 1, variables, "suite")

@@ -1,7 +1,7 @@
-"""Runs parts of the tests in parallel, and prints a table and the failures. `deploy/test` calls it.
+"""Runs parts of the tests in parallel, and prints a table and the failures. `deploy/test` calls this.
 
-Every part has a log in .build/test-logs and its own folder for temporary files, which is removed afterwards. A part fails if
-it leaves a file there or a running process, because it must clean up after itself.
+Every part has a log in .build/test-logs and its own folder for temporary files, which is removed afterwards. A part must clean up
+after itself: it fails if it leaves a file in that folder or a running process.
 """
 
 import contextlib
@@ -23,23 +23,23 @@ import parts
 TIMES = parts.LOGS + "/times.json"
 # Log lines that are shown even if the part passes.
 NOTABLE_LINES = re.compile(r"^(➜|ok  |again |skipped:)|skipped: ")
-# A part that takes longer is assumed to be stuck, and is killed.
+# A part that takes longer is killed, because it is probably stuck.
 MAXIMUM_SECONDS = 3600
 PR_SET_CHILD_SUBREAPER = 36
 
 
 class Run:
-    """One part that is running or has finished."""
+    """A part that is running or has finished."""
 
     def __init__(self, part, folder, began):
         self.part, self.began, self.log = part, began, "%s/%s.log" % (parts.LOGS, part.name)
         # The path must be short: tests put it into socket addresses (108 bytes) and lines of configuration files (198 bytes).
         self.folder = tempfile.mkdtemp(prefix="", dir=folder)
-        # PostgreSQL's user needs access, too.
+        # PostgreSQL's user also needs access.
         os.chmod(self.folder, 0o1777)
         # espeak-ng opens PulseAudio, whose library would otherwise leave a folder in TMPDIR.
         environment = dict(os.environ, TMPDIR=self.folder, PULSE_RUNTIME_PATH=folder + "/pulse", **part.variables)
-        # Only these parts read the file: before "test-data" has run, it is from an earlier run, perhaps with another PATH.
+        # Other parts must not read this file: until "test-data" has run, it is from an earlier run, perhaps with another PATH.
         if "test-data" in part.needs:
             with open(parts.ENVIRONMENT) as lines:
                 environment.update(line.rstrip("\n").split("=", 1) for line in lines)
@@ -64,7 +64,7 @@ class Run:
             self.fail("status %d" % code, errors[:15] or self.lines[-15:] or ["it printed nothing"])
         elif self.part.kind == "check":
             self.passed = 1
-        # SwiftPM leaves folders behind.
+        # Steps may leave files, because SwiftPM leaves folders behind.
         if self.part.kind != "step":
             self.leftovers = sorted(os.path.relpath(os.path.join(parent, name), self.folder)
                                     for parent, folders, files in os.walk(self.folder) for name in folders + files)
@@ -116,7 +116,7 @@ def main(arguments):
     if arguments == ["--times"]:
         return print_last_times()
     try:
-        chosen = parts.chosen(arguments)
+        selection = parts.select(arguments)
     except ValueError as error:
         print("deploy/test: %s" % error, file=sys.stderr)
         return 2
@@ -127,24 +127,24 @@ def main(arguments):
     except BlockingIOError:
         print("deploy/test: .build: another run is using it; wait for that run, or clone the repository again", file=sys.stderr)
         return 2
-    # A process that a part leaves running becomes our child, so that it is found and killed.
+    # A process that a part leaves running becomes our child, so that `kill_orphans` finds it.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupted)
-    before = set(os.listdir(tempfile.gettempdir()))
+    for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signal_number, raise_interrupt)
+    names_before = set(os.listdir(tempfile.gettempdir()))
     folder = tempfile.mkdtemp(prefix="test.")
     os.chmod(folder, 0o755)
     running, done, began = [], [], time.monotonic()
 
     def kill_stuck_parts(*_):
         for run in running:
-            if time.monotonic() - began - run.began > MAXIMUM_SECONDS:  # wait: a guard for each part
+            if time.monotonic() - began - run.began > MAXIMUM_SECONDS:  # wait: a timeout for each part
                 run.kill()
 
     signal.signal(signal.SIGALRM, kill_stuck_parts)
     signal.setitimer(signal.ITIMER_REAL, 60, 60)
     try:
-        run_all(parts.parts(chosen), folder, running, done, began)
+        run_all(parts.parts(selection), folder, running, done, began)
     except KeyboardInterrupt:
         print("interrupted: running parts were killed and their temporary files removed", flush=True)
     finally:
@@ -154,27 +154,27 @@ def main(arguments):
             run.process.wait()
         orphans = kill_orphans()
         shutil.rmtree(folder, ignore_errors=True)
-    # Not a failure, because other programs use this folder, too.
-    if new := sorted(set(os.listdir(tempfile.gettempdir())) - before):
+    # New files here are not a failure, because other programs also use this folder.
+    if new := sorted(set(os.listdir(tempfile.gettempdir())) - names_before):
         print("new in %s: %s" % (tempfile.gettempdir(), " ".join(new)[:600]))
-    return report(chosen, done, orphans, time.monotonic() - began)
+    return report(selection, done, orphans, time.monotonic() - began)
 
 
 def unfinished_tests(lines):
-    """Returns a line for each test that the log of a suite says was started, and not that it ended."""
+    """Returns a line for each test that started but did not end, according to the log of a suite."""
     ended = {name for line in lines for name in re.findall(r'^[✔✘] Test (.+?) (?:with \d+ test cases? )?(?:passed|failed) after', line)}
     started = [name for line in lines for name in re.findall(r"^◇ Test (.+) started\.$", line)]
     return ["not finished: %s" % name for name in started if name not in ended and not re.match("run$|case ", name)]
 
 
-def interrupted(number, _):
+def raise_interrupt(*_):
     raise KeyboardInterrupt
 
 
 def run_all(waiting, folder, running, done, began):
     """Starts each part when its needs have finished and a core is free. Appends finished parts to `done`.
 
-    Skips a part if a step that it needs has failed.
+    Skips a part if a step that it needs has failed or was skipped.
     """
     maximum_cores = (os.cpu_count() or 2) + 1
     print("parts: %s" % " ".join(part.name for part in waiting), flush=True)
@@ -183,8 +183,8 @@ def run_all(waiting, folder, running, done, began):
         busy = sum(run.part.cores for run in running)
         finished = {run.part.name for run in done}
         for part in list(waiting):
-            present = {other.name for other in waiting} | {run.part.name for run in running} | finished
-            needs = [need for need in part.needs if need in present]
+            known = {other.name for other in waiting} | {run.part.name for run in running} | finished
+            needs = [need for need in part.needs if need in known]
             if failed & set(needs):
                 waiting.remove(part)
                 failed.add(part.name)
@@ -196,7 +196,7 @@ def run_all(waiting, folder, running, done, began):
                 running.append(Run(part, folder, time.monotonic() - began))
                 busy += part.cores
             elif part.cores > 1 and all(run.part.cores <= 1 for run in running):
-                # A build is next: suites that start now would delay it.
+                # This part needs several cores, such as a build. Suites that start now would delay it.
                 break
         if not running:
             continue
@@ -224,16 +224,16 @@ def wait_for_any(running):
 
 
 def kill_orphans(seconds=60):
-    """Kills our remaining children and their orphans, which become our children. Returns their command lines.
+    """Kills our remaining children and their orphans, which become our children. Returns the command lines of those that it kills.
 
-    Waits `seconds` first: a helper such as the sanitizer's llvm-symbolizer exits by itself when its pipe is closed.
+    Waits at most `seconds` first: a helper such as the sanitizer's llvm-symbolizer exits by itself when its pipe is closed.
     """
-    deadline = time.monotonic() + seconds  # wait: a guard
+    deadline = time.monotonic() + seconds  # wait: a timeout
     killed = []
     while children := our_children():
         for child in children:
             with contextlib.suppress(OSError):
-                # wait: gives it time to exit
+                # wait: gives the process time to exit
                 if os.waitpid(child, os.WNOHANG) == (0, 0) and time.monotonic() > deadline:
                     with open("/proc/%d/cmdline" % child) as file:
                         killed.append(file.read().replace("\0", " ").strip() or "process %d" % child)
@@ -249,7 +249,7 @@ def our_children():
         return [int(word) for word in file.read().split()]
 
 
-def report(chosen, done, orphans, seconds):
+def report(selection, done, orphans, seconds):
     """Prints the table, the failures and the totals, and saves the table for --times. Returns the exit status."""
     rows = [{"part": run.part.name, "result": "FAIL" if run.failures else "ok", "passed": run.passed, "began": run.began,
              "seconds": run.seconds, "cpu": run.cpu} for run in sorted(done, key=lambda run: run.began)]
@@ -262,7 +262,7 @@ def report(chosen, done, orphans, seconds):
     failures += [(run.log, (run.part.name, "left in its temporary folder", " ".join(run.leftovers)[:300]))
                  for run in done if run.leftovers]
     failures += [(parts.LOGS, ("deploy/test", "a part left this process running", name[:300])) for name in orphans]
-    missing = set(chosen) - {run.part.name for run in done}
+    missing = set(selection) - {run.part.name for run in done}
     failures += [(parts.LOGS, (name, "did not run", "")) for name in sorted(missing)]
     for log, (part, name, message) in failures:
         print("FAIL  %s: %s: %s" % (part, name, "\n      ".join(line[:400] for line in message.splitlines()[:15])))
@@ -291,7 +291,7 @@ USAGE = """\
 Installs what is missing, builds with warnings as errors, and runs tests in parallel.
 
   deploy/test                    the parts that must pass for every change
-  deploy/test all                everything but `image`
+  deploy/test all                everything except `image`
   deploy/test fast               the parts that need no model, browser, server or virtual machine
   deploy/test changed [COMMIT]   the checks and the suites that changes since COMMIT (default origin/main) can break
   deploy/test NAME...            these parts, such as PanelTests or kill

@@ -1,4 +1,4 @@
-"""Tests of the runner: python3 -B Tests/runner_tests.py"""
+"""Tests the runner and the checks: python3 -B Tests/runner_tests.py"""
 
 import contextlib
 import fcntl
@@ -69,15 +69,15 @@ class RunnerTests(unittest.TestCase):
             "1 passed, 1 failed"])
 
     def test_a_suite_that_crashes_or_runs_no_test_fails(self):
-        crashed = self.run_parts(self.part("PanelTests", "echo Fatal error: index; kill -ILL $$", kind="suite"))
-        self.assertEqual(crashed[0], 1)
-        self.assertIn("FAIL  PanelTests: no report, status -4: Fatal error: index", crashed[1])
+        crash_status, crash_output = self.run_parts(self.part("PanelTests", "echo Fatal error: index; kill -ILL $$", kind="suite"))
+        self.assertEqual(crash_status, 1)
+        self.assertIn("FAIL  PanelTests: no report, status -4: Fatal error: index", crash_output)
         os.rmdir("temporary")
-        empty = self.run_parts(self.suite("true", "<testsuites/>"))
-        self.assertIn("no test ran", empty[1])
-        self.assertIn("0 passed, 1 failed", empty[1])
+        _, empty_output = self.run_parts(self.suite("true", "<testsuites/>"))
+        self.assertIn("no test ran", empty_output)
+        self.assertIn("0 passed, 1 failed", empty_output)
 
-    def test_a_suite_that_is_killed_names_the_tests_that_had_not_finished(self):
+    def test_names_the_unfinished_tests_of_a_killed_suite(self):
         log = ['◇ Test run started.', '◇ Test "holds" started.', '◇ Test "taps" started.',
                '◇ Test case passing 1 argument kind → folder to "taps" started.',
                '✔ Test "taps" with 2 test cases passed after 0.1 seconds.', '◇ Test name() started.', '✘ Test name() failed after 1 seconds.']
@@ -86,11 +86,17 @@ class RunnerTests(unittest.TestCase):
         _, output = self.run_parts(self.part("PanelTests", "cat log; kill -KILL $$", kind="suite"))
         self.assertIn('FAIL  PanelTests: no report, status -9: not finished: "holds"\n      ◇ Test run', output)
 
-    def test_a_suite_that_exits_with_an_error_fails_even_if_its_tests_pass(self):
+    def test_a_suite_with_a_data_race_fails_even_if_its_tests_pass(self):
         report = XUNIT.replace('<failure message="Expectation failed: 1 == 2"/>', "")
         status, output = self.run_parts(self.suite("echo 'SUMMARY: ThreadSanitizer: data race in f'; exit 66", report))
         self.assertEqual(status, 1)
         self.assertIn("FAIL  PanelTests: data race: SUMMARY: ThreadSanitizer: data race in f", output)
+
+    def test_a_suite_that_exits_with_an_error_fails_even_if_its_tests_pass(self):
+        report = XUNIT.replace('<failure message="Expectation failed: 1 == 2"/>', "")
+        status, output = self.run_parts(self.suite("echo Fatal error; exit 66", report))
+        self.assertEqual(status, 1)
+        self.assertIn("FAIL  PanelTests: status 66: Fatal error", output)
 
     def test_a_part_that_needs_a_failed_step_is_skipped_and_counts_as_failed(self):
         status, output = self.run_parts(self.part("build", "echo 'f.swift:1: error: no'; exit 1", kind="step"),
@@ -115,7 +121,7 @@ class RunnerTests(unittest.TestCase):
             self.assertEqual(runner.kill_orphans(0), ["sh -c echo started; read line"])
             helper.returncode = -9
 
-    def test_a_part_starts_after_the_parts_that_it_needs(self):
+    def test_a_part_starts_after_the_part_that_it_needs(self):
         _, output = self.run_parts(self.part("second", "cat order", ["first"]), self.part("first", "echo 1 >order"))
         self.assertIn("2 passed, 0 failed", output)
 
@@ -124,11 +130,11 @@ class RunnerTests(unittest.TestCase):
         for name in ("PanelTests", "OfficeTests", "DeployTests"):
             os.mkdir("Tests/" + name)
         checks = list(parts.CHECKS)
-        self.assertEqual(parts.affected(["Sources/Panel/Lamp.swift"], TARGETS), ["PanelTests"] + checks)
-        self.assertEqual(parts.affected(["Sources/Core/Clock.swift"], TARGETS), ["OfficeTests", "PanelTests"] + checks)
-        self.assertEqual(parts.affected(["Sources/PanelOther.swift"], TARGETS), checks)
-        self.assertEqual(parts.affected(["deploy/stick"], TARGETS), ["DeployTests"] + checks)
-        self.assertEqual(parts.affected(["Package.swift"], TARGETS), ["OfficeTests", "DeployTests", "PanelTests"] + checks)
+        self.assertEqual(parts.select_affected(["Sources/Panel/Lamp.swift"], TARGETS), ["PanelTests"] + checks)
+        self.assertEqual(parts.select_affected(["Sources/Core/Clock.swift"], TARGETS), ["OfficeTests", "PanelTests"] + checks)
+        self.assertEqual(parts.select_affected(["Sources/PanelOther.swift"], TARGETS), checks)
+        self.assertEqual(parts.select_affected(["deploy/stick"], TARGETS), ["DeployTests"] + checks)
+        self.assertEqual(parts.select_affected(["Package.swift"], TARGETS), ["OfficeTests", "DeployTests", "PanelTests"] + checks)
 
     def test_a_second_run_in_the_same_folder_is_refused(self):
         os.mkdir("Tests")
@@ -141,7 +147,7 @@ class RunnerTests(unittest.TestCase):
     def test_an_unknown_part_is_an_error_with_its_name(self):
         os.mkdir("Tests")
         with self.assertRaisesRegex(ValueError, "Nonsense: no such part"):
-            parts.chosen(["Nonsense"])
+            parts.select(["Nonsense"])
 
 
 class WordsTests(unittest.TestCase):
@@ -172,7 +178,7 @@ class WordsTests(unittest.TestCase):
 
 
 class NamedTestsTests(unittest.TestCase):
-    """Runs Tests/check-docs on a page with names of tests."""
+    """Runs Tests/check-docs on a page that names tests."""
 
     def test_each_named_test_must_exist(self):
         script = os.path.join(os.path.dirname(os.path.abspath(parts.__file__)), "check-docs")

@@ -1,4 +1,4 @@
-"""A machine with Fieldscribe, used as a person would use it: button, lamp, voice, stick."""
+"""A machine with Fieldscribe, used as a person would use it: with button, lamp, microphone and sticks."""
 
 import json
 import os
@@ -23,7 +23,7 @@ second-pass = no
 workers = 1
 """
 
-# An emulated machine may stall for longer than the watchdog's timeout.
+# Extends the watchdog's timeout, because an emulated machine may stall for longer than the default.
 LONG_WATCHDOG = """mkdir -p /etc/systemd/system/fieldscribe.service.d
 printf '[Service]\\nWatchdogSec=60\\n' >/etc/systemd/system/fieldscribe.service.d/emulated.conf"""
 DEFAULT_WATCHDOG = """rm -r /etc/systemd/system/fieldscribe.service.d
@@ -57,7 +57,7 @@ EVIDENCE = {
 
 
 def write_into(disk, path, source):
-    """Writes a file into an ext4 image that no running machine uses."""
+    """Copies a file into an ext4 image that no running machine uses."""
     subprocess.run(["/sbin/debugfs", "-w", "-R", "write %s %s" % (source, path), disk], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -110,18 +110,18 @@ class Appliance(Machine):
         return LampHistory(self.shell(EVIDENCE["lamp.log"]))
 
     def is_steady(self):
-        """Returns whether the lamp has been on for two seconds."""
+        """Returns whether the lamp has been on for at least two seconds."""
         now = self.note("asked")
         return self.lamp().lit_for(now) > 2
 
     def wait_lamp(self, shows, timeout, description):
-        """Waits until `shows`, a function of the lamp's history, is true, and returns its value."""
+        """Waits until `shows`, a function of the lamp's history, returns a true value, and returns that value."""
         return self.wait(lambda: shows(self.lamp()), timeout, "the lamp: " + description)
 
     # The microphone
 
     def play_sound(self):
-        """Plays the sound to the microphone from its beginning."""
+        """Plays the sound into the microphone from the beginning."""
         self.shell("pkill -x aplay; while pgrep -x aplay >/dev/null; do sleep 0.1; done; "  # wait: polls until the sound card is free
                    "nice -n -10 setsid aplay -q -D hw:Loopback,0,0 "
                    "--buffer-time=2000000 /root/room.wav </dev/null >/dev/null 2>&1 &\n"
@@ -149,7 +149,7 @@ class Appliance(Machine):
         return self.wait(attempt, timeout, "the status: " + description)
 
     def transcript(self, recording):
-        # During a recording, stderr reports that the transcript is incomplete.
+        # Ignores stderr, which reports during a recording that the transcript is incomplete.
         return json.loads(self.shell("fieldscribe show %d --format json 2>/dev/null" % recording))
 
     def row(self, recording):
@@ -167,13 +167,13 @@ class Appliance(Machine):
         return self.shell("journalctl -b --no-pager -o short-monotonic -u '%s'" % unit)
 
     def record(self, seconds):
-        """Records at least the given seconds, and returns the recording's number once it is transcribed."""
+        """Records at least the given seconds, waits for the transcript, and returns the recording's ID."""
         self.play_sound()
         self.press()
-        number = self.until_recorded(seconds)["recording"]
+        recording = self.until_recorded(seconds)["recording"]
         self.press()
         self.until_transcribed()
-        return number
+        return recording
 
     def until_recorded(self, seconds):
         return self.until_status(lambda it: it["state"] == "recording" and it["recordedSeconds"] >= seconds,
@@ -192,7 +192,7 @@ class Appliance(Machine):
         finally:
             super().__exit__(*error)
         if error[0] and os.path.exists(self.disk):
-            # This works even if the machine does not answer.
+            # Copies the journal from the disk, which works even if the machine does not answer.
             copy_journal(self.disk, self.work)
             os.unlink(self.disk)
 

@@ -15,7 +15,7 @@ NEVER, ALWAYS, EITHER = "never", "always", "either"
 
 
 class BadStick:
-    """A function that makes a stick, the permitted outcome, where its file systems begin, and the options for plugging it in."""
+    """A function that makes a stick, the permitted outcome, the offsets of its file systems, and the options for plugging it in."""
 
     def __init__(self, make, verdict, volumes, options):
         self.name = make.__name__.replace("_", "-")
@@ -26,7 +26,7 @@ BAD_STICKS = []
 
 
 def bad_stick(verdict, volumes=(), **options):
-    """Adds a stick to BAD_STICKS. `volumes`: (kind, first byte) of each file system that contains the file with LETTER."""
+    """Adds a stick to BAD_STICKS. `volumes` has (kind, first byte) for each file system that contains the file with LETTER."""
     def add(make):
         BAD_STICKS.append(BadStick(make, verdict, volumes, options))
         return make
@@ -58,7 +58,7 @@ def noise(length, seed=1):
 
 
 def partition_table(path, *entries, at=0):
-    """Writes a DOS partition table of (type, first sector, sectors)."""
+    """Writes a DOS partition table with the given (type, first sector, number of sectors)."""
     table = b"".join(struct.pack("<B3sB3sII", 0, b"\0\2\0", kind, b"\xff\xff\xff", first, count)
                      for kind, first, count in entries)
     put(path, at + 446, table.ljust(64, b"\0") + b"\x55\xaa")
@@ -88,7 +88,7 @@ def vfat(path, megabytes=64):
 
 
 def ext4(path, fill=lambda tree: None, label="STICK"):
-    """Makes a file system on the whole stick. `fill` puts further files into the folder with its content."""
+    """Makes a file system on the whole stick. `fill` adds files to the folder with its content."""
     tree = path + ".tree"
     os.makedirs(tree + "/Private")
     with open(tree + "/Private/letter.txt", "wb") as file:
@@ -98,7 +98,7 @@ def ext4(path, fill=lambda tree: None, label="STICK"):
     run("mke2fs", "-q", "-F", "-t", "ext4", "-L", label, "-d", tree, path)
 
 
-def folders(tree, *more):
+def make_folders(tree, *more):
     os.makedirs(os.path.join(tree, "Fieldscribe", *more))
     return os.path.join(tree, "Fieldscribe", *more)
 
@@ -110,7 +110,7 @@ def debugfs(path, command):
 # Sticks without a usable file system
 
 @bad_stick(NEVER)
-def nothing(path):
+def zeros(path):
     blank(path)
 
 
@@ -121,13 +121,13 @@ def random_bytes(path):
 
 
 @bad_stick(NEVER)
-def no_partition(path):
+def empty_partition_table(path):
     blank(path)
     partition_table(path)
 
 
 @bad_stick(NEVER)
-def partition_of_no_length(path):
+def partition_without_sectors(path):
     blank(path)
     partition_table(path, (0x0C, 2048, 0))
 
@@ -149,7 +149,7 @@ def table_within_a_partition(path):
 
 
 @bad_stick(NEVER)
-def table_that_leads_to_itself(path):
+def table_that_refers_to_itself(path):
     blank(path)
     partition_table(path, (0x05, 2048, 6 * 2048))
     partition_table(path, (0x83, 1024, 16), (0x05, 0, 2048), at=MIB)
@@ -209,7 +209,7 @@ def ext4_without_root(path):
 
 
 @bad_stick(EITHER)
-def ext4_that_asks_for_panic(path):
+def ext4_that_requests_a_panic(path):
     ext4(path)
     run("tune2fs", "-e", "panic", path)
     debugfs(path, "set_block_group 0 free_blocks_count 60000")
@@ -234,7 +234,7 @@ def vfat_with_damaged_folder(path):
 
 
 @bad_stick(NEVER, VFAT)
-def shorter_than_it_says(path):
+def shorter_than_its_file_system(path):
     vfat(path)
     into_vfat(path, "filler.bin", noise(4 * MIB))
     os.truncate(path, 3 * MIB)
@@ -248,7 +248,7 @@ def refuses_every_write(path):
 # Full sticks
 
 @bad_stick(NEVER, VFAT)
-def no_space_for_a_name(path):
+def full_root_folder(path):
     blank(path, 16)
     run("mkfs.vfat", "-F", "16", "-r", "16", path)
     into_vfat(path, "letter.txt", LETTER)
@@ -272,60 +272,60 @@ def hundreds_of_files(path):
 # Foreign entries in place of our files
 
 @bad_stick(NEVER, VFAT)
-def file_for_our_folder(path):
+def file_instead_of_our_folder(path):
     vfat(path)
     into_vfat(path, "Fieldscribe", b"my novel")
 
 
 @bad_stick(NEVER, VFAT)
-def file_for_the_device(path):
+def file_instead_of_the_device_folder(path):
     vfat(path)
     run("mmd", "-i", path, "::Fieldscribe")
     into_vfat(path, "Fieldscribe/appliance", b"my novel")
 
 
 @bad_stick(NEVER, VFAT)
-def folder_for_the_result(path):
+def folder_instead_of_the_result(path):
     vfat(path)
     run("mmd", "-i", path, "::Fieldscribe", "::Fieldscribe/RESULT.txt")
     into_vfat(path, "Fieldscribe/RESULT.txt/novel.txt", b"my novel")
 
 
 @bad_stick(NEVER, EXT4)
-def link_to_the_machine(path):
+def link_to_a_system_folder(path):
     ext4(path, lambda tree: os.symlink("/etc", tree + "/Fieldscribe"))
 
 
 @bad_stick(NEVER, EXT4)
-def link_to_a_folder(path):
+def link_to_a_folder_on_the_stick(path):
     ext4(path, lambda tree: os.symlink("Private", tree + "/Fieldscribe"))
 
 
 @bad_stick(NEVER, EXT4)
-def link_for_the_device(path):
-    ext4(path, lambda tree: os.symlink("../Private", folders(tree) + "/appliance"))
+def link_instead_of_the_device_folder(path):
+    ext4(path, lambda tree: os.symlink("../Private", make_folders(tree) + "/appliance"))
 
 
 @bad_stick(NEVER, EXT4)
-def link_for_the_device_to_the_archive(path):
-    ext4(path, lambda tree: os.symlink("/var/lib/fieldscribe", folders(tree) + "/appliance"))
+def link_to_the_archive(path):
+    ext4(path, lambda tree: os.symlink("/var/lib/fieldscribe", make_folders(tree) + "/appliance"))
 
 
 @bad_stick(NEVER, EXT4)
-def pipe_for_the_device(path):
-    ext4(path, lambda tree: os.mkfifo(folders(tree) + "/appliance"))
+def pipe_instead_of_the_device_folder(path):
+    ext4(path, lambda tree: os.mkfifo(make_folders(tree) + "/appliance"))
 
 
 @bad_stick(NEVER, EXT4)
-def folder_that_nobody_may_change(path):
-    ext4(path, folders)
+def immutable_folder(path):
+    ext4(path, make_folders)
     debugfs(path, "set_inode_field /Fieldscribe flags 0x80010")
 
 
 @bad_stick(ALWAYS, EXT4)
-def links_for_the_lists(path):
+def links_instead_of_the_lists(path):
     def fill(tree):
-        folder = folders(tree)
+        folder = make_folders(tree)
         os.symlink("/etc/passwd", folder + "/RESULT.txt")
         os.symlink("../Private/letter.txt", folder + "/index.html")
         os.symlink("../Private/letter.txt", folder + "/index.html.new")
@@ -333,9 +333,9 @@ def links_for_the_lists(path):
 
 
 @bad_stick(ALWAYS, EXT4)
-def pipe_and_device_for_the_lists(path):
+def pipes_and_a_device_instead_of_the_lists(path):
     def fill(tree):
-        folder = folders(tree)
+        folder = make_folders(tree)
         os.mkfifo(folder + "/RESULT.txt")
         os.mkfifo(folder + "/RESULT.txt.new")
         os.mknod(folder + "/index.html", 0o60666, os.makedev(254, 0))
@@ -344,17 +344,17 @@ def pipe_and_device_for_the_lists(path):
 
 @bad_stick(ALWAYS, EXT4)
 def hard_link_to_a_letter(path):
-    ext4(path, lambda tree: os.link(tree + "/Private/letter.txt", folders(tree) + "/RESULT.txt"))
+    ext4(path, lambda tree: os.link(tree + "/Private/letter.txt", make_folders(tree) + "/RESULT.txt"))
 
 
 @bad_stick(NEVER, EXT4)
-def sums_of_a_pipe(path):
+def checksums_of_a_pipe(path):
     def fill(tree):
-        folder = folders(tree, "another-recorder", "000001_clock-unverified")
+        folder = make_folders(tree, "another-recorder", "000001_clock-unverified")
         os.mkfifo(folder + "/audio.flac")
         with open(folder + "/SHA256SUMS", "w") as file:
             file.write("%064d  audio.flac\n" % 0)
-        # Newer than anything that is copied now.
+        # Makes the checksums newer than anything that is copied now.
         os.utime(folder + "/SHA256SUMS", (2147480000, 2147480000))
     ext4(path, fill)
 
@@ -362,16 +362,16 @@ def sums_of_a_pipe(path):
 # Names that a shell would interpret
 
 @bad_stick(ALWAYS, VFAT)
-def label_for_a_shell(path):
+def label_with_shell_syntax(path):
     blank(path, 64)
     run("mkfs.vfat", "-n", "`$(REBOOT)`", path)
     into_vfat(path, "letter.txt", LETTER)
 
 
 @bad_stick(ALWAYS, EXT4)
-def names_for_a_shell(path):
+def names_with_shell_syntax(path):
     def fill(tree):
-        folder = folders(tree)
+        folder = make_folders(tree)
         for name in ("-rf", "$(touch pwned)", "`touch pwned`", "; touch pwned", "a\nb", "\x1b[2J", "\xff"):
             os.makedirs(os.path.join(folder, name))
             with open(os.path.join(folder, name, "SHA256SUMS"), "w") as file:

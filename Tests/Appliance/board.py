@@ -1,5 +1,5 @@
-"""A Raspberry Pi 3B, emulated by qemu, with the card's image. The tests add a shell on the serial line with a kernel parameter.
-qemu does not emulate the firmware, so this module reads from the card the files that the firmware would load."""
+"""A Raspberry Pi 3B, emulated by qemu, with the card image. The tests add a shell on the serial line with kernel parameters. qemu does
+not emulate the firmware, so this module reads the files that the firmware would load from the card."""
 
 import base64
 import hashlib
@@ -14,12 +14,12 @@ from emulator import SLOWDOWN, Emulator, GuestError, TimedOut
 
 SECTOR = 512
 MIB = 1 << 20
-SHELL = "systemd.debug_shell systemd.default_debug_tty=ttyS1"
+SHELL_PARAMETERS = "systemd.debug_shell systemd.default_debug_tty=ttyS1"
 # Starting a watchdog resets qemu's board immediately. Four emulated processors on two real ones are slower than two. An emulated
 # board may stall for longer than the timeout of the service's watchdog.
-EMULATED = "systemd.watchdog_sec=0 maxcpus=2 systemd.set_credential_binary=systemd.unit-dropin.fieldscribe.service~emulated:" + (
+EMULATION_PARAMETERS = "systemd.watchdog_sec=0 maxcpus=2 systemd.set_credential_binary=systemd.unit-dropin.fieldscribe.service~emulated:" + (
     base64.b64encode(b"[Service]\nWatchdogSec=60\n").decode())
-TREE = "bcm2837-rpi-3-b.dtb"
+DEVICE_TREE = "bcm2837-rpi-3-b.dtb"
 
 
 def run_tool(*arguments, data=None):
@@ -47,7 +47,7 @@ class Card:
         image = "%s@@%d" % (self.path, self.partitions()[0][0])
         return run_tool(arguments[0], "-i", image, *arguments[1:], data=data)
 
-    def text(self, name):
+    def content(self, name):
         return self.firmware("mtype", "::" + name)
 
     def put(self, name, data):
@@ -59,19 +59,19 @@ class Card:
         return {os.path.basename(name.rstrip("/")) for name in entries}
 
     def configuration(self):
-        """Returns the lines of config.txt as the firmware reads them, with included files inserted. Later lines override earlier ones."""
+        """Returns the lines of config.txt and of the files that it includes. Later lines override earlier ones."""
         lines = []
-        for line in self.text("config.txt").decode().splitlines():
-            lines += self.text(line.split()[1]).decode().splitlines() if line.startswith("include ") else [line]
+        for line in self.content("config.txt").decode().splitlines():
+            lines += self.content(line.split()[1]).decode().splitlines() if line.startswith("include ") else [line]
         return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
-    def booted(self):
-        """Returns what the firmware would load: the prefix of the names, and the names of kernel and initial ramdisk. The firmware
-        ignores a prefix if there is no kernel or device tree with it."""
+    def boot_names(self):
+        """Returns the names that the firmware would use: (the prefix, the kernel, the initial ramdisk). The firmware ignores a prefix if there
+        is no kernel or device tree with it."""
         values = dict(line.split("=", 1) for line in self.configuration() if "=" in line)
         prefix = values.get("os_prefix", "")
         folder = self.names("/" + prefix.rstrip("/")) if prefix and prefix.rstrip("/") in self.names() else set()
-        if not {values["kernel"], TREE} <= folder:
+        if not {values["kernel"], DEVICE_TREE} <= folder:
             prefix = ""
         ramdisk = [line.split()[1] for line in self.configuration() if line.startswith("initramfs ")]
         return prefix, values["kernel"], ramdisk[-1]
@@ -84,6 +84,7 @@ class Card:
         return path
 
     def hash_of_system(self, number=2):
+        """Returns the SHA-256 of a system's partition."""
         start, size, _ = self.partitions()[number - 1]
         with open(self.path, "rb") as file:
             digest = hashlib.sha256()
@@ -104,19 +105,19 @@ class Board(Emulator):
 
     def load(self):
         """Copies the files that the firmware would load from the card."""
-        prefix, kernel, ramdisk = self.card.booted()
-        for name, source in (("vmlinuz", kernel), ("initrd.img", ramdisk), (TREE, TREE), ("cmdline.txt", "cmdline.txt")):
+        prefix, kernel, ramdisk = self.card.boot_names()
+        for name, source in (("vmlinuz", kernel), ("initrd.img", ramdisk), (DEVICE_TREE, DEVICE_TREE), ("cmdline.txt", "cmdline.txt")):
             with open(self.path(name), "wb") as file:
-                file.write(self.card.text(prefix + source))
+                file.write(self.card.content(prefix + source))
 
-    def power_on(self, more=SHELL, load=True):
-        """Switches the board on. If `load` is false, it uses the files loaded earlier, because the first partition is unreadable."""
+    def power_on(self, parameters=SHELL_PARAMETERS, load=True):
+        """Switches the board on. If `load` is false, uses the files that were loaded earlier, for a card that can no longer be read."""
         if load:
             self.load()
         with open(self.path("cmdline.txt")) as file:
-            line = "%s %s %s" % (file.read().strip(), EMULATED, more)
+            line = "%s %s %s" % (file.read().strip(), EMULATION_PARAMETERS, parameters)
         arguments = ["qemu-system-aarch64", "-M", "raspi3b", "-accel", "tcg,thread=multi,tb-size=512", "-display", "none", "-no-reboot",
-                 "-kernel", self.path("vmlinuz"), "-initrd", self.path("initrd.img"), "-dtb", self.path(TREE),
+                 "-kernel", self.path("vmlinuz"), "-initrd", self.path("initrd.img"), "-dtb", self.path(DEVICE_TREE),
                  "-append", line, "-drive", "file=%s,if=sd,format=raw" % self.card.path,
                  "-serial", "null",
                  "-chardev", "socket,id=serial,server=on,wait=off,logfile=%s,logappend=on,path=%s" % (
@@ -131,7 +132,7 @@ class Board(Emulator):
         self.wait(lambda: self.process.poll() is not None, timeout, "the board does not restart")
         self.process = None
 
-    # The shell on the serial line.
+    # The shell on the serial line
 
     def wait_for_shell(self, timeout=120):
         """Waits until the shell answers, and returns the seconds since power-on."""
@@ -151,7 +152,7 @@ class Board(Emulator):
 
     def shell(self, script, timeout=60, check=True):
         self._scripts += 1
-        # After a restart of the shell, the line echoes its input, so the answer is marked at its beginning, too.
+        # After a restart of the shell, the line echoes its input, so a mark also precedes the answer.
         begin, end = "BEGIN-%d" % self._scripts, "END-%d" % self._scripts
         self._serial.sendall(("{ echo; echo %s-'ANSWER'; %s\n} 2>&1; s=$?; echo; echo %s-'STATUS'-$s-\n" % (
             begin, script.strip(), end)).encode())
@@ -165,9 +166,9 @@ class Board(Emulator):
         return output
 
     def leave_shell(self):
-        """Exits from the shell and waits for the next one."""
+        """Exits the shell and waits for the next one."""
         self._serial.sendall(b"exit\n")
-        time.sleep(3)  # wait: avoids commands that no shell reads; commands that are lost are sent again
+        time.sleep(3)  # wait: avoids sending commands that no shell reads; lost commands are sent again
         self.wait_for_shell()
 
     def until(self, script, timeout=120):

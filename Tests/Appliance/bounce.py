@@ -5,11 +5,11 @@ import json
 from bench import expect
 from machine import Starved
 
-# The seconds for which a level must last to count. If the machine stalls for that long during a storm, the storm proves nothing.
+# A level must last for this many seconds to count. If the machine stalls for that long during a burst, the burst proves nothing.
 DEBOUNCE_SECONDS = 0.020
 
-# `bounce COUNT` toggles the contact COUNT times, as fast as the machine can, and prints the number of levels, the times of the
-# first and the last level, and the longest time for which the contact was pressed. Each block that dd writes is a level, which
+# `bounce COUNT` toggles the contact COUNT times, as fast as the machine can. It prints the number of levels, the times of the first
+# and the last level, and the longest time for which the contact was pressed. Each block that dd writes is a level, which
 # gpio-sim reads up to the first zero byte. The kernel traces the time of each write.
 SETUP = r"""mkdir -p /sys/kernel/tracing/instances/bounces
 cd /sys/kernel/tracing/instances/bounces
@@ -32,28 +32,28 @@ END
 
 
 def bounces(bench):
-    """Makes storms of a quarter of a second, and then presses that bounce at both ends. Only the real presses may count."""
+    """Makes bursts of a quarter of a second, then presses that bounce at both ends. Only the presses may count."""
     with bench.appliance("button-bounces") as machine:
         machine.shell(SETUP)
-        # If the machine stalls, a storm may count as a press, and a recording without sound would be a fault.
+        # Plays sound, because a burst may count as a press if the machine stalls, and a recording without sound would be a fault.
         machine.play_sound()
-        rate, made = storm(machine, 2000)[1], recordings(machine)
+        rate, recordings_before = burst(machine, 2000)[1], count_recordings(machine)
         levels, seconds, stalls, longest = 0, 0.0, 0, 0.0
         while seconds < 3:
-            count, rate_now, pressed = storm(machine, 2 * int(min(rate, 60000) / 8))
+            count, burst_rate, pressed = burst(machine, 2 * int(min(rate, 60000) / 8))
             if pressed >= DEBOUNCE_SECONDS / 2:
-                # The storm may have counted as a press. If so, stops the recording.
+                # The burst may have counted as a press. If so, this stops the recording.
                 stalls += 1
                 if stalls == 60:
-                    raise Starved("it stalled in 60 storms, in the last one for %.0f ms" % (pressed * 1000))
+                    raise Starved("it stalled in 60 bursts, in the last one for %.0f ms" % (pressed * 1000))
                 if machine.status()["state"] == "recording":
                     machine.press()
                     machine.until_transcribed()
-                made = recordings(machine)
+                recordings_before = count_recordings(machine)
                 continue
-            expect(machine.status()["state"] == "idle" and recordings(machine) == made,
-                   "a storm counted as a press; the longest level lasted %.1f ms" % (pressed * 1000))
-            levels, seconds, longest = levels + count, seconds + count / rate_now, max(longest, pressed)
+            expect(machine.status()["state"] == "idle" and count_recordings(machine) == recordings_before,
+                   "a burst counted as a press; the longest level lasted %.1f ms" % (pressed * 1000))
+            levels, seconds, longest = levels + count, seconds + count / burst_rate, max(longest, pressed)
 
         machine.play_sound()
         for number in range(1, 13):
@@ -64,21 +64,21 @@ def bounces(bench):
             if not was_recording:
                 machine.until_recorded(1)
         machine.until_transcribed()
-        made = recordings(machine) - made
-        expect(made == 6, "12 presses made %d recordings instead of 6" % made)
-        return "%d levels in %.1f s of storms, %.0f per second, none longer than %.1f ms: no press; 12 presses that bounced " \
+        new_recordings = count_recordings(machine) - recordings_before
+        expect(new_recordings == 6, "12 presses made %d recordings instead of 6" % new_recordings)
+        return "%d levels in %.1f s of bursts, %.0f per second, none longer than %.1f ms: no press; 12 presses that bounced " \
             "60 times each counted once each" % (levels, seconds, levels / seconds, longest * 1000)
 
 
-def recordings(machine):
+def count_recordings(machine):
     return len(json.loads(machine.shell("fieldscribe list --json")))
 
 
-def storm(machine, count):
+def burst(machine, count):
     """Toggles the contact `count` times and leaves it released. Returns (levels, levels per second, longest press)."""
     output = machine.shell("sh /run/test/bounce %d" % count).split()
-    made, first, last, longest = int(output[0]), float(output[1]), float(output[2]), float(output[3])
-    expect(made == count, "%d of %d levels were traced" % (made, count))
+    traced, first, last, longest = int(output[0]), float(output[1]), float(output[2]), float(output[3])
+    expect(traced == count, "%d of %d levels were traced" % (traced, count))
     # wait: the debouncer needs 20 ms without edges; a slow machine only waits longer
     machine.shell("sleep 0.1")
-    return made, made / (last - first), longest
+    return traced, traced / (last - first), longest

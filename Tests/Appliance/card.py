@@ -44,7 +44,7 @@ class Bench:
         return path
 
     def card(self, folder, settings=SETTINGS, megabytes=2048):
-        """Makes a card with the image. qemu requires a power of two as its size."""
+        """Makes a card with the image. qemu requires a card whose size is a power of two."""
         path = os.path.join(folder, "card.img")
         copy_disk(self.image, path)
         os.truncate(path, megabytes * MIB)
@@ -55,7 +55,7 @@ class Bench:
 
 
 def firmware(bench):
-    """Checks that the first partition has the files that the boards' firmware needs by its documentation. The firmware is not tested."""
+    """Checks that the first partition has the files that the boards' firmware needs according to its documentation. Does not run it."""
     card = bench.card(bench.folder("firmware"), settings=None)
     (start, size, kind), *others = card.partitions()
     expect(kind == "c" and start % MIB == 0, "the first partition is not FAT32")
@@ -71,39 +71,39 @@ def firmware(bench):
     config = dict(line.split("=", 1) for line in card.configuration() if "=" in line)
     expect(config.get("arm_64bit") == "1" and config.get("upstream_kernel") == "1", "config.txt does not select Debian's 64-bit kernel")
     # Neither the first stage nor the boot loader of a Pi 4 reads included files, so these may only have settings for the last stage.
-    for line in card.text("slot.txt").decode().splitlines():
+    for line in card.content("slot.txt").decode().splitlines():
         expect(not line.strip() or line[0] == "#" or re.fullmatch("os_prefix=[ab]/", line), "slot.txt contains " + line)
-    expect(len(card.text("slot.txt")) <= SECTOR, "slot.txt is longer than a sector")
-    prefix, kernel, ramdisk = card.booted()
+    expect(len(card.content("slot.txt")) <= SECTOR, "slot.txt is longer than a sector")
+    prefix, kernel, ramdisk = card.boot_names()
     expect(prefix == "a/", "the system that would start is %r" % prefix)
     expect("b" not in names, "there is already a second system")
     system = card.names("/a")
     expect({kernel, ramdisk, "cmdline.txt", "version.txt"} <= system, "the system has only " + " ".join(sorted(system)))
-    expect(re.search(r"^initramfs \S+ followkernel$", card.text("config.txt").decode(), re.M), "the initial ramdisk does not follow the kernel")
-    image = card.text(prefix + kernel)
+    expect(re.search(r"^initramfs \S+ followkernel$", card.content("config.txt").decode(), re.M), "the initial ramdisk does not follow the kernel")
+    image = card.content(prefix + kernel)
     expect(image[56:60] == b"ARM\x64", "the kernel is not an uncompressed image for arm64")
-    line = card.text(prefix + "cmdline.txt").decode()
+    line = card.content(prefix + "cmdline.txt").decode()
     expect(len(line.strip().split("\n")) == 1 and "fieldscribe.slot=a" in line, "cmdline.txt has more than one line or does not name the system")
     for board in BOARDS:
         expect(board + ".dtb" in system, "the device tree of %s is missing" % board)
-        tree = run_tool("dtc", "-q", "-I", "dtb", "-O", "dts", "-", data=card.text(prefix + board + ".dtb")).decode()
+        tree = run_tool("dtc", "-q", "-I", "dtb", "-O", "dts", "-", data=card.content(prefix + board + ".dtb")).decode()
         lines = re.search(r'gpio-line-names = (".*GPIO17.*");', tree)
         expect(lines and "GPIO26" in lines[1], "%s: the GPIO lines of the button and the lamp have no names" % board)
     return "files for %d boards; kernel %.1f MB, initial ramdisk %.1f MB" % (
-        len(BOARDS), len(image) / 1e6, len(card.text(prefix + ramdisk)) / 1e6)
+        len(BOARDS), len(image) / 1e6, len(card.content(prefix + ramdisk)) / 1e6)
 
 
 def wait_until_ready(board, timeout=240):
-    """Waits until the recorder answers, and returns the seconds since power-on."""
+    """Waits until the recorder answers and returns the seconds since power-on."""
     board.wait_for_shell()
-    # wait: polls on the board, which is faster
+    # wait: polls on the board, which is faster than polling from here
     board.until("i=0; until [ -S /run/fieldscribe/control.sock ] || [ $i -ge 60 ]; do i=$((i + 1)); sleep 1; done; fieldscribe status >/dev/null",
                 timeout)
     return time.monotonic() - board.began
 
 
 def check_fat(card, board):
-    """Checks that the first partition is intact. The flag that it was not unmounted does not count as damage."""
+    """Checks that the first partition is intact. A flag that says that it was not unmounted does not count as damage."""
     fat = card.copy_partition(1, board.path("fat"))
     subprocess.run(["/usr/sbin/fsck.vfat", "-a", fat], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     run_tool("fsck.vfat", "-n", fat)
@@ -113,7 +113,7 @@ def check_card(board, card, system):
     """Checks the card after a power cut: the system is unchanged, and the file systems are readable."""
     expect(card.hash_of_system() == system, "the system's partition was changed")
     check_fat(card, board)
-    # First replays the journal, as the next start does. Errors after that are damage.
+    # Replays the journal, as the next start does. Only errors that remain are damage.
     recordings = card.copy_partition(3, board.path("recordings"))
     subprocess.run(["/usr/sbin/e2fsck", "-p", recordings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     run_tool("e2fsck", "-f", "-n", recordings)
@@ -121,11 +121,11 @@ def check_card(board, card, system):
 
 
 def start(bench):
-    """The first start with a newly written card, and a copy to a stick."""
+    """Tests the first start with a newly written card, and a copy to a stick."""
     folder = bench.folder("start")
     card = bench.card(folder, SETTINGS.replace("\n", "\r\n").encode("utf-16"))
     system = card.hash_of_system()
-    boot_files = {name: card.text(name) for name in ("a/vmlinuz", "a/initrd.img", "config.txt", "slot.txt", "a/cmdline.txt")}
+    boot_files = {name: card.content(name) for name in ("a/vmlinuz", "a/initrd.img", "config.txt", "slot.txt", "a/cmdline.txt")}
     with Board(folder, card) as board:
         board.power_on()
         seconds = wait_until_ready(board)
@@ -137,12 +137,12 @@ def start(bench):
         analysis = board.shell("systemd-analyze time; systemctl show fieldscribe.service --property=ActiveEnterTimestampMonotonic --value", 120,
                                check=False).replace("\n", " ")
         expect(not board.shell("systemctl --failed --no-legend --plain"), "units failed: " + board.shell("systemctl --failed --no-legend --plain"))
-        # Finds the real driver's lines by name.
+        # Finds the lines of the real driver by name.
         board.shell("mkdir -p /run/d; mount -t debugfs d /run/d")
         lines = board.shell("cat /run/d/gpio; umount /run/d")
-        held = [name for name in ("GPIO17", "GPIO26") if re.search(r"\(%s *\|fieldscribe" % name, lines)]
-        if len(held) < 2:
-            raise Failed("of its two lines, the recorder only uses %s: %s\n%s" % (held, lines, board.shell(
+        used_lines = [name for name in ("GPIO17", "GPIO26") if re.search(r"\(%s *\|fieldscribe" % name, lines)]
+        if len(used_lines) < 2:
+            raise Failed("of its two lines, the recorder uses only %s: %s\n%s" % (used_lines, lines, board.shell(
                 "systemctl status fieldscribe.service --no-pager; journalctl -b -n 40 --no-pager -o short-monotonic", 120, check=False)))
         service = board.shell("systemctl show fieldscribe.service --property=NRestarts,WatchdogUSec --value").split()
         expect(sorted(service) == ["0", "1min"], "the service was restarted, or its watchdog has the wrong timeout: %s" % service)
@@ -168,32 +168,32 @@ def start(bench):
     root = read_stick(stick, "vfat", True, os.path.join(folder, "copied"))
     found = check_folders(root)
     expect(len(found) == 1, "%d recordings on the stick instead of 1" % len(found))
-    answer = card.text("RESULT.txt").decode()
-    expect("line 7: stile: " in answer and "did you mean style?" in answer and "line 8: after-export: " in answer and answer.count("\r\n") == 4 and "\r\nVersion " in answer,
-           "RESULT.txt contains: " + answer)
+    result = result_of(card)
+    expect("line 7: stile: " in result and "did you mean style?" in result and "line 8: after-export: " in result
+           and result.count("\r\n") == 4 and "\r\nVersion " in result, "RESULT.txt contains: " + result)
     recordings = check_card(board, card, system)
     for name, data in boot_files.items():
-        expect(card.text(name) == data, name + " was changed")
-    kept = run_tool("debugfs", "-R", "ls -p /journal", recordings).decode()
-    expect("start-000001.log" in kept, "no log is stored next to the recordings")
-    when = re.search(r"mtime: 0x([0-9a-f]+)", run_tool("debugfs", "-R", "stat /clock", recordings).decode())
-    expect(when and abs(int(when[1], 16) - clock) < 300, "the time was not saved")
+        expect(card.content(name) == data, name + " was changed")
+    logs = run_tool("debugfs", "-R", "ls -p /journal", recordings).decode()
+    expect("start-000001.log" in logs, "no log is stored next to the recordings")
+    modified = re.search(r"mtime: 0x([0-9a-f]+)", run_tool("debugfs", "-R", "stat /clock", recordings).decode())
+    expect(modified and abs(int(modified[1], 16) - clock) < 300, "the time was not saved")
     return "ready %.0f s after power-on (%s); %d MB for recordings; copied to a stick; system unchanged" % (seconds, analysis, megabytes)
 
 
 def console(bench):
-    """A shell on the serial pins if fieldscribe.txt requests it. The test does not add its own shell."""
+    """Tests the shell on the serial pins that fieldscribe.txt can request. The test does not add its own shell."""
     folder = bench.folder("console")
     card = bench.card(folder, "serial-console = yes\n")
     with Board(folder, card) as board:
-        board.power_on(more="")
+        board.power_on(parameters="")
         seconds = wait_until_ready(board)
         unit = board.shell("systemctl list-units --no-legend --plain 'fieldscribe-card-console@*' | cut -d ' ' -f 1")
         expect(unit == "fieldscribe-card-console@ttyS1.service" and board.shell("id -u; tty") == "0\n/dev/ttyS1", "the shell's unit is " + unit)
         # The shell returns after a logout.
         board.leave_shell()
         expect(board.shell("echo here") == "here", "the shell does not return after a logout")
-    expect("line " not in card.text("RESULT.txt").decode(), "RESULT.txt reports an error in a line")
+    expect("line " not in card.content("RESULT.txt").decode(), "RESULT.txt reports an error in a line")
     return "a shell on ttyS1, also after a logout; ready %.0f s after power-on" % seconds
 
 
@@ -203,12 +203,12 @@ def log_of(board):
 
 
 def wait_for_fault(board, text):
-    """Waits for a fault of the recorder. It need not be the last fault: on this board the button's line is low, as if the button were held."""
+    """Waits for a fault of the recorder. Others may follow it: on this board the button's line is low, as if the button were held."""
     board.until("journalctl -b -t fieldscribe --no-pager -o cat | grep -F 'fault code=export' | grep -qF '%s'" % text, 60)
 
 
 def lamp_blinks(board):
-    """Returns whether the recorder uses the lamp's line and its level changes within a second. Tries ten times, as blinking may begin late."""
+    """Returns whether the recorder uses the lamp's line and changes its level within a second. Tries ten times, because it may begin late."""
     for _ in range(10):
         levels = board.shell("mkdir -p /run/d; mount -t debugfs d /run/d; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do "
                              "grep -E '[(]GPIO26 ' /run/d/gpio; sleep 0.07; done; umount /run/d").splitlines()  # wait: samples the lamp
@@ -218,10 +218,10 @@ def lamp_blinks(board):
 
 
 def bad_cards(bench):
-    """Faulty cards: each fault is reported, and everything that can start does."""
+    """Tests faulty cards: each fault is reported, and everything that can start does."""
     reported = []
 
-    # A full partition with an invalid vocabulary: RESULT.txt still has space, and the recorder records.
+    # The partition is full and has an invalid vocabulary: RESULT.txt still has space, and the recorder records.
     folder = bench.folder("bad-cards")
     card = bench.card(folder, "vocabulary = words.txt\nmicrophone = tone:440\nrtc = ds3231\n")
     card.put("words.txt", b"Koudougou\n* 3\n")
@@ -233,9 +233,9 @@ def bad_cards(bench):
         board.power_on(load=False)
         wait_until_ready(board)
         board.shell("fieldscribe start && sleep 2 && fieldscribe stop")  # wait: the length of the recording does not matter
-        answer = card_answer(card)
+        result = result_of(card)
         for text in ("partition is full", "words.txt: is ignored", "rtc = ds3231: no such clock answers"):
-            expect(text in answer and text in log_of(board), "%s is not reported: %s" % (text, answer))
+            expect(text in result and text in log_of(board), "'%s' is not reported: %s" % (text, result))
         wait_for_fault(board, "RESULT.txt beside it")
         expect(lamp_blinks(board), "the lamp does not blink")
         board.power_cut()
@@ -270,18 +270,18 @@ def bad_cards(bench):
             board.power_on()
             board.wait_for_shell()
             board.until("systemctl is-active --quiet fieldscribe-card-fault.service")
-            answer = card_answer(card)
-            expect("nothing can be recorded" in answer and "nothing can be recorded" in log_of(board), "RESULT.txt contains: " + answer)
-            expect(("too small" in answer) == (name == "small"), "RESULT.txt contains: " + answer)
+            result = result_of(card)
+            expect("nothing can be recorded" in result and "nothing can be recorded" in log_of(board), "RESULT.txt contains: " + result)
+            expect(("too small" in result) == (name == "small"), "RESULT.txt contains: " + result)
             expect(lamp_blinks(board), "the lamp does not blink")
-            expect(board.shell("systemctl is-active fieldscribe.service", check=False) != "active", "a recorder runs although it could only record into memory")
+            expect(board.shell("systemctl is-active fieldscribe.service", check=False) != "active", "the recorder runs although it could only record into memory")
             expect(board.shell("hostname") == "FIELD-8", "the other lines of fieldscribe.txt have no effect")
         reported.append(name)
     return "reported by RESULT.txt and the lamp: " + ", ".join(reported)
 
 
-def card_answer(card):
-    return card.text("RESULT.txt").decode()
+def result_of(card):
+    return card.content("RESULT.txt").decode()
 
 
 SOUND_FILE = "/var/lib/fieldscribe/room.wav"
@@ -306,7 +306,7 @@ def card_with_sound(bench, folder, key="RW" + "A" * 54):
 
 
 def recorded(card, board):
-    """Returns {recording: seconds} for the card, and fails unless every sample is the played sound."""
+    """Returns {path of a sound file: seconds} for the card, and fails unless every sample is part of the played sound."""
     recordings = card.copy_partition(3, board.path("recordings"))
     subprocess.run(["/usr/sbin/e2fsck", "-p", recordings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     tree = board.path("tree")
@@ -324,7 +324,6 @@ def recorded(card, board):
 
 
 def status(board):
-    """Returns the recorder's status."""
     return json.loads(board.shell("fieldscribe status --json"))
 
 
@@ -332,40 +331,40 @@ CUTS = 20
 
 
 def cuts(bench):
-    """Cuts the power 20 times while starting, recording and copying. After that every recording exists, and a stick gets all of them."""
+    """Cuts the power 20 times while starting, recording and copying. Afterwards, every recording exists, and a stick gets all of them."""
     folder = bench.folder("cuts")
-    chance = random.Random(27)
+    generator = random.Random(27)
     card = card_with_sound(bench, folder)
-    system, files = card.hash_of_system(), {name: card.text(name) for name in ("a/vmlinuz", "a/initrd.img", "config.txt", "slot.txt")}
+    system, files = card.hash_of_system(), {name: card.content(name) for name in ("a/vmlinuz", "a/initrd.img", "config.txt", "slot.txt")}
     stick = os.path.join(folder, "stick.img")
     make_stick(stick, "vfat")
-    promised, worst, starting = {}, 0.0, 0.0
+    shown_seconds, maximum_loss, seconds_until_ready = {}, 0.0, 0.0
     kinds = ["record", "start", "copy", "start"]
     with Board(folder, card) as board:
         for number in range(CUTS + 1):
             kind = kinds[number % len(kinds)] if number < CUTS else "end"
             board.power_on()
             if kind == "start":
-                seconds = chance.uniform(0.05, 1.1) * starting
+                seconds = generator.uniform(0.05, 1.1) * seconds_until_ready
                 time.sleep(seconds)  # wait: cuts at a random time
-                description = "%.0f s after power-on; ready takes %.0f s" % (seconds, starting)
+                description = "%.0f s after power-on; ready takes %.0f s" % (seconds, seconds_until_ready)
             else:
-                starting = max(starting, wait_until_ready(board))
+                seconds_until_ready = max(seconds_until_ready, wait_until_ready(board))
                 lengths = recorded_lengths(board)
-                for name, seconds in promised.items():
+                for name, seconds in shown_seconds.items():
                     length = lengths.get(name, 0)
                     expect(length >= seconds - 1.0, "recording %s has only %.1f s of the %.1f s that were shown" % (name, length, seconds))
-                    worst, promised[name] = max(worst, seconds - length), min(seconds, length)
+                    maximum_loss, shown_seconds[name] = max(maximum_loss, seconds - length), min(seconds, length)
             if kind == "record":
                 board.shell("fieldscribe start")
-                time.sleep(chance.uniform(2, 15))  # wait: cuts at a random time
-                shown = status(board)
-                promised[shown["recording"]] = shown["recordedSeconds"]
-                description = "%.1f s into recording %d" % (shown["recordedSeconds"], shown["recording"])
+                time.sleep(generator.uniform(2, 15))  # wait: cuts at a random time
+                current = status(board)
+                shown_seconds[current["recording"]] = current["recordedSeconds"]
+                description = "%.1f s into recording %d" % (current["recordedSeconds"], current["recording"])
             elif kind == "copy":
                 board.stick_in(stick)
                 board.until("test -L /run/fieldscribe-stick.owner", 60)
-                seconds = chance.uniform(0, 12)
+                seconds = generator.uniform(0, 12)
                 time.sleep(seconds)  # wait: cuts at a random time
                 description = "%.0f s into a copy" % seconds
             if kind == "end":
@@ -373,21 +372,21 @@ def cuts(bench):
             board.power_cut()
             check_card(board, card, system)
             for name, data in files.items():
-                expect(card.text(name) == data, name + " was changed")
+                expect(card.content(name) == data, name + " was changed")
             recorded(card, board)
             print("      cut %d of %d: %s" % (number + 1, CUTS, description), flush=True)
-        final = os.path.join(folder, "last.img")
-        make_stick(final, "vfat")
-        board.stick_in(final)
+        last_stick = os.path.join(folder, "last.img")
+        make_stick(last_stick, "vfat")
+        board.stick_in(last_stick)
         board.until("journalctl -b -t fieldscribe-export --no-pager | grep -q 'safe to unplug'", 400)
         board.stick_out()
         board.power_cut()
-    found = check_folders(read_stick(final, "vfat", True, os.path.join(folder, "copied")))
-    expect(len(found) == len(promised), "%d recordings on the stick instead of %d" % (len(found), len(promised)))
+    found = check_folders(read_stick(last_stick, "vfat", True, os.path.join(folder, "copied")))
+    expect(len(found) == len(shown_seconds), "%d recordings on the stick instead of %d" % (len(found), len(shown_seconds)))
     # The earlier stick lost its power with the board: each of its recordings is intact or marked as partial.
-    check_folders(read_stick(stick, "vfat", True, os.path.join(folder, "pulled")), done=False)
+    check_folders(read_stick(stick, "vfat", True, os.path.join(folder, "pulled")), is_complete=False)
     return "%d cuts; %d recordings, each sample as played; at most %.1f s of the shown seconds were lost; the system is unchanged" % (
-        CUTS, len(promised), worst)
+        CUTS, len(shown_seconds), maximum_loss)
 
 
 def archive_of(folder, files):
@@ -405,13 +404,13 @@ def archive_of(folder, files):
 
 
 class UpgradeMaker:
-    """Makes upgrades from the image, with a later date and optionally a fault, and signs them with deploy/image."""
+    """Makes upgrades: copies of the image with a later date and perhaps a fault, signed by deploy/image."""
 
     def __init__(self, bench, folder):
         self.bench, self.folder = bench, folder
         base = Card(bench.image)
-        self.ramdisk = base.text("a/initrd.img")
-        self.made = int(re.search(r"made=(\d+)", base.text("a/version.txt").decode())[1])
+        self.ramdisk = base.content("a/initrd.img")
+        self.made = int(re.search(r"made=(\d+)", base.content("a/version.txt").decode())[1])
         self.verity = self._file_of_ramdisk("verity")
         self.init = self._file_of_ramdisk("init")
         self.keys = {name: self._key(name) for name in ("ours", "theirs")}
@@ -426,20 +425,20 @@ class UpgradeMaker:
         with open(public) as file:
             return secret, file.read().split("\n")[1]
 
-    def upgrade(self, name, later, key="ours", init=None, verity=None):
-        """Makes NAME.img.xz, dated `later` seconds after the image, and its signature, and returns their paths."""
+    def upgrade(self, name, seconds_later, key="ours", init=None, verity=None):
+        """Makes NAME.img.xz, dated `seconds_later` after the image, and its signature. Returns their paths."""
         path = os.path.join(self.folder, name + ".img")
         copy_disk(self.bench.image, path)
-        card, made = Card(path), b"made=%d" % (self.made + later)
+        card, made = Card(path), b"made=%d" % (self.made + seconds_later)
         verity = re.sub(rb"made=\d+", made, verity or self.verity)
         files = {"verity": verity} | ({"init": init} if init else {})
         ramdisk = self.ramdisk + bytes(-len(self.ramdisk) % 4)
         card.put("a/initrd.img", ramdisk + archive_of(self.folder, files))
-        card.put("a/version.txt", re.sub(rb"made=\d+", made, card.text("a/version.txt")))
+        card.put("a/version.txt", re.sub(rb"made=\d+", made, card.content("a/version.txt")))
         run_tool("xz", "-1", "-T2", "--force", path)
         if key:
-            deploy = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "deploy", "image")
-            run_tool(deploy, "sign", self.keys[key][0], path + ".xz")
+            signer = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "deploy", "image")
+            run_tool(signer, "sign", self.keys[key][0], path + ".xz")
         return [path + ".xz"] + ([path + ".xz.minisig"] if key else [])
 
 
@@ -451,8 +450,8 @@ def restart_board(board):
 
 
 def offer_upgrade(board, name, files, text):
-    """Plugs in a stick with upgrades, waits until the journal contains a text, and returns the stick's RESULT.txt. Only works for the
-    first stick after a start."""
+    """Plugs in a stick with upgrades, waits until the journal contains a text, and returns the stick's RESULT.txt. Works only for the first
+    stick after a start."""
     path = board.path(name + ".stick")
     make_stick(path, "vfat", megabytes=512)
     volume = "%s@@%d" % (path, MIB)
@@ -471,24 +470,24 @@ def offer_upgrade(board, name, files, text):
     return result
 
 
-def running(board):
+def running_system(board):
     """Returns (slot, date) of the running system."""
     values = dict(line.split("=", 1) for line in board.shell("cat /etc/fieldscribe/image").split())
     return values["slot"], int(values["made"])
 
 
 class Steps:
-    """Prints the steps of an upgrade when they are done."""
+    """The completed steps of a scenario. Prints each when it is added."""
 
     def __init__(self, name):
-        self.name, self.done = name, []
+        self.name, self.steps = name, []
 
-    def __call__(self, step):
-        self.done.append(step)
+    def add(self, step):
+        self.steps.append(step)
         print("      %s: %s" % (self.name, step), flush=True)
 
     def __str__(self):
-        return "; ".join(self.done)
+        return "; ".join(self.steps)
 
 
 def record(board):
@@ -497,75 +496,75 @@ def record(board):
 
 
 def upgrade(bench):
-    """A newer image on a stick is refused if it has no signature. With a signature it is written, started and kept, even after a power cut
-    during the write."""
-    folder, done = bench.folder("upgrade"), Steps("upgrade")
+    """Tests a newer image on a stick. Without a signature, it is refused. With one, it is written, started and kept, even if the power failed
+    during the first write."""
+    folder, steps = bench.folder("upgrade"), Steps("upgrade")
     maker = UpgradeMaker(bench, folder)
     card = card_with_sound(bench, folder, maker.keys["ours"][1])
-    system, firmware_file = card.hash_of_system(), card.text("start.elf")
+    system, firmware_file = card.hash_of_system(), card.content("start.elf")
     good = maker.upgrade("good", 60)
     with Board(folder, card) as board:
         board.power_on()
-        done("ready after %.0f s" % wait_until_ready(board))
-        expect(running(board) == ("a", maker.made), "the running system is %s %d" % running(board))
+        steps.add("ready after %.0f s" % wait_until_ready(board))
+        expect(running_system(board) == ("a", maker.made), "the running system is %s %d" % running_system(board))
         record(board)
         offer_upgrade(board, "unsigned", good[:1], "has no signature")
         wait_for_fault(board, "not everything was copied to the stick")
-        expect(card.booted()[0] == "a/" and "b" not in card.names(), "a refused upgrade left files")
-        done("unsigned: refused")
+        expect(card.boot_names()[0] == "a/" and "b" not in card.names(), "a refused upgrade left files")
+        steps.add("unsigned: refused")
         restart_board(board)
 
         offer_upgrade(board, "good", good, "its signature is valid")
         board.until("journalctl -b --no-pager -o cat -t fieldscribe-card | grep -F 'writing version'", 60)
-        time.sleep(5)  # wait: cuts during the write, which takes longer; on a slow board the cut is only earlier in the write
+        time.sleep(5)  # wait: cuts during the write, which takes longer; on a slow board, the cut comes earlier in the write
         board.power_cut()
         check_card(board, card, system)
-        expect(card.booted()[0] == "a/", "an incomplete upgrade would be started")
+        expect(card.boot_names()[0] == "a/", "an incomplete upgrade would be started")
         board.power_on()
         wait_until_ready(board)
-        expect(running(board)[0] == "a" and len(recorded_lengths(board)) == 1, "an incomplete upgrade was started, or a recording is missing")
-        done("power cut during the write: the old system stays")
+        expect(running_system(board)[0] == "a" and len(recorded_lengths(board)) == 1, "an incomplete upgrade was started, or a recording is missing")
+        steps.add("power cut during the write: the old system stays")
         offer_upgrade(board, "good", good, "its signature is valid")
         board.wait_for_restart(600)
-        expect(card.booted()[0] == "b/" and "# trial of b" in card.text("slot.txt").decode(), "the upgrade would not be tried")
-        done("second attempt: written, and the board restarted")
+        expect(card.boot_names()[0] == "b/" and "# trial of b" in card.content("slot.txt").decode(), "the upgrade would not be tried")
+        steps.add("second attempt: written, and the board restarted")
         board.power_on()
         board.wait_for_shell()
-        expect(card.booted()[0] == "a/" and "# tried b" in card.text("slot.txt").decode(), "the next start would not be that of the old system")
+        expect(card.boot_names()[0] == "a/" and "# tried b" in card.content("slot.txt").decode(), "the next start would not be that of the old system")
         wait_until_ready(board)
-        expect(running(board) == ("b", maker.made + 60), "the running system is %s %d" % running(board))
+        expect(running_system(board) == ("b", maker.made + 60), "the running system is %s %d" % running_system(board))
         board.until("journalctl -b --no-pager -o cat -t fieldscribe-card | grep -F 'is kept'", 120)
-        slot = card.text("slot.txt").decode()
-        expect(card.booted()[0] == "b/" and "trial" not in slot and "tried" not in slot, "slot.txt contains " + slot)
+        slot = card.content("slot.txt").decode()
+        expect(card.boot_names()[0] == "b/" and "trial" not in slot and "tried" not in slot, "slot.txt contains " + slot)
         expect(len(recorded_lengths(board)) == 1, "the recording is missing")
         record(board)
         offer_upgrade(board, "same", good, "which this recorder already has")
         board.power_cut()
     expect(card.hash_of_system() == system, "the previous system was changed")
-    expect(card.text("start.elf") == firmware_file, "the firmware was changed")
+    expect(card.content("start.elf") == firmware_file, "the firmware was changed")
     check_fat(card, board)
     found = recorded(card, board)
     expect(len(found) == 2 and min(found.values()) > 1, "recordings: %s" % found)
-    done("kept; the recordings are complete and sample-exact")
-    return str(done)
+    steps.add("kept; the recordings are complete and sample-exact")
+    return str(steps)
 
 
 def upgrade_bad(bench):
-    """Signed but faulty images: each is tried once, the old system returns, and recordings stay."""
-    folder, done = bench.folder("upgrade-bad"), Steps("upgrade-bad")
+    """Tests signed but faulty images: each is tried once, the old system returns, and recordings stay."""
+    folder, steps = bench.folder("upgrade-bad"), Steps("upgrade-bad")
     maker = UpgradeMaker(bench, folder)
     card = card_with_sound(bench, folder, maker.keys["ours"][1])
     system = card.hash_of_system()
-    # The system of the first is unreadable. The second starts without a recorder, so it never becomes ready.
+    # The first image has an unreadable system. The second starts without a recorder, so it never becomes ready.
     damaged = maker.upgrade("damaged", 120, verity=re.sub(rb"root=[0-9a-f]+", b"root=" + b"0" * 64, maker.verity))
-    masked = maker.init.replace(b"exec switch_root", b"ln -sf /dev/null $new/etc/systemd/system/fieldscribe.service\nexec switch_root")
-    mute = maker.upgrade("mute", 180, init=masked)
+    init_without_recorder = maker.init.replace(b"exec switch_root", b"ln -sf /dev/null $new/etc/systemd/system/fieldscribe.service\nexec switch_root")
+    recorderless = maker.upgrade("recorderless", 180, init=init_without_recorder)
 
-    def rolled_back(board):
+    def check_rollback(board):
         board.power_on()
         wait_until_ready(board)
-        expect(running(board) == ("a", maker.made), "the running system is %s %d" % running(board))
-        for report in (card_answer(card), log_of(board)):
+        expect(running_system(board) == ("a", maker.made), "the running system is %s %d" % running_system(board))
+        for report in (result_of(card), log_of(board)):
             expect("did not become ready" in report, "the failure is not reported: " + report)
         wait_for_fault(board, "RESULT.txt beside it")
         expect(lamp_blinks(board), "the lamp does not blink")
@@ -573,32 +572,32 @@ def upgrade_bad(bench):
 
     with Board(folder, card) as board:
         board.power_on()
-        done("ready after %.0f s" % wait_until_ready(board))
+        steps.add("ready after %.0f s" % wait_until_ready(board))
         record(board)
         offer_upgrade(board, "damaged", damaged, "its signature is valid")
         board.wait_for_restart(600)
-        expect(card.booted()[0] == "b/", "the upgrade would not be tried")
+        expect(card.boot_names()[0] == "b/", "the upgrade would not be tried")
         board.power_on()
         # The upgrade's initial ramdisk restarts the board.
         board.wait_for_restart(120)
-        expect(card.booted()[0] == "a/", "the next start would not be that of the old system")
-        rolled_back(board)
+        expect(card.boot_names()[0] == "a/", "the next start would not be that of the old system")
+        check_rollback(board)
         offer_upgrade(board, "damaged", damaged, "to try it again")
-        done("unreadable system: rolled back, reported, shown by the lamp, not tried again")
+        steps.add("unreadable system: rolled back, reported, shown by the lamp, and not tried again")
         restart_board(board)
-        offer_upgrade(board, "mute", mute, "its signature is valid")
+        offer_upgrade(board, "recorderless", recorderless, "its signature is valid")
         board.wait_for_restart(600)
         board.power_on()
         board.wait_for_shell()
-        expect(running(board) == ("b", maker.made + 180), "the running system is %s %d" % running(board))
+        expect(running_system(board) == ("b", maker.made + 180), "the running system is %s %d" % running_system(board))
         board.wait_for_restart(200)
-        rolled_back(board)
+        check_rollback(board)
         board.power_cut()
     check_card(board, card, system)
     found = recorded(card, board)
     expect(len(found) == 1 and min(found.values()) > 1, "recordings: %s" % found)
-    done("system without a recorder: rolled back after five minutes; the recording is complete and sample-exact")
-    return str(done)
+    steps.add("system without a recorder: rolled back after five minutes; the recording is complete and sample-exact")
+    return str(steps)
 
 
 def recorded_lengths(board):

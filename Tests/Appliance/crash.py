@@ -1,4 +1,4 @@
-"""The disk after a power cut: replays qemu's record of writes and flushes, with unflushed writes lost or torn."""
+"""Makes the disk after a power cut from qemu's record of writes and flushes, with unflushed writes lost or torn."""
 
 import random
 import struct
@@ -16,7 +16,7 @@ class Writes:
     def __init__(self, path):
         self.entries = []  # (offset on the disk, bytes, flags, offset in the record)
         with open(path, "rb") as file:
-            # The first sector is only written at the first flush, but the entries do not depend on it.
+            # qemu writes the first sector only at the first flush, but the entries do not depend on it.
             magic, = struct.unpack("<Q", file.read(8))
             assert magic in (MAGIC, 0), "not a record of writes"
             position = SECTOR
@@ -40,26 +40,26 @@ class Writes:
         return sum(entry[3] < position for entry in self.entries)
 
     def flushed(self, count):
-        """Returns the index after the last flush among the first `count` entries; earlier entries are on the disk."""
+        """Returns the index after the last flush among the first `count` entries. The entries before it are on the disk."""
         return next((index + 1 for index in range(count - 1, -1, -1) if self.entries[index][2] & FLUSH), 0)
 
     def rebuild(self, base, disk, count, keep=0.0, tear=False, seed=0, flushed=None):
-        """Makes the disk as after a power cut that follows `count` entries. Keeps each write since the last flush with the
-        probability `keep`. With `tear`, some of the first sectors of lost writes are kept."""
+        """Makes the disk as it would be after a power cut that follows `count` entries. Keeps each write since the last flush with
+        the probability `keep`. If `tear`, keeps some of the first sectors of lost writes."""
         copy_disk(base, disk)
-        safe = self.flushed(count) if flushed is None else flushed
-        chance = random.Random(seed)
+        durable_count = self.flushed(count) if flushed is None else flushed
+        generator = random.Random(seed)
         with open(disk, "r+b") as file:
             for index, (offset, data, flags, _) in enumerate(self.entries[:count]):
-                if index >= safe and not flags & FUA and data and chance.random() >= keep:
-                    data = data[:SECTOR * chance.randrange(len(data) // SECTOR)] if tear else b""
+                if index >= durable_count and not flags & FUA and data and generator.random() >= keep:
+                    data = data[:SECTOR * generator.randrange(len(data) // SECTOR)] if tear else b""
                 if data:
                     file.seek(offset)
                     file.write(data)
 
 
 def repair(disk):
-    """Replays the file system's journal and repairs the file system, as a start does. Returns whether it is then intact."""
+    """Replays the file system's journal and repairs the file system, as a start does. Returns whether that succeeded."""
     return subprocess.run(["/sbin/e2fsck", "-f", "-p", disk], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode in (0, 1)
 
@@ -70,12 +70,12 @@ def debugfs(disk, commands):
 
 
 def copy_files(disk, folder, paths):
-    """Copies files from an ext4 image and returns their new paths. Files that do not exist are skipped."""
+    """Copies files from an ext4 image and returns their new paths. Skips files that do not exist."""
     targets = ["%s/%s" % (folder, path.rsplit("/", 1)[1]) for path in paths]
     debugfs(disk, "".join("dump %s %s\n" % pair for pair in zip(paths, targets)))
     return targets
 
 
 def copy_journal(disk, folder):
-    """Copies the journal from the disk of a machine that does not answer, for `journalctl --directory`."""
+    """Copies systemd's journal from a disk, for `journalctl --directory`."""
     debugfs(disk, "rdump /var/log/journal %s\n" % folder)

@@ -25,11 +25,11 @@ PULL = PORT + "echo 1 >$port/disable"
 PLUG = PORT + "echo 0 >$port/disable"
 SUMS = """cd /laptop/Fieldscribe && test -s index.html && find . -name SHA256SUMS -execdir sha256sum --check --quiet --strict SHA256SUMS \\; -printf x | wc -c"""
 # A blink of 100 ms every 3 s.
-LAPTOP = [(0.05, 0.25), (2.6, 3.2)]
+LAPTOP_BLINK = [(0.05, 0.25), (2.6, 3.2)]
 
 
 def wait_for_drive(machine, recordings, timeout=180):
-    """Waits until the laptop mounts the drive and finds the given number of recordings with valid checksums."""
+    """Waits until the laptop mounts the drive and finds the given recording of recordings with valid checksums."""
     def attempt():
         machine.shell("umount /laptop 2>/dev/null; true")
         try:
@@ -51,7 +51,7 @@ def copy_drive(machine, name):
 
 
 def count_lines(machine, pattern):
-    """Returns how many lines of the image match. Removes zero bytes first, which would make lines too long for the memory."""
+    """Returns how many lines of the drive's image match. Removes zero bytes first, because they would make lines too long for memory."""
     return int(machine.shell("tr -d '\\000' <%s/drive/image | grep -ac '%s' || true" % (STORAGE, pattern)))
 
 
@@ -77,19 +77,19 @@ def record_during_read(machine, seconds):
                   "</dev/null >/dev/null 2>&1 & echo $! >/run/test/reader")
     machine.play_sound()
     machine.press()
-    number = machine.until_recorded(seconds)["recording"]
+    recording = machine.until_recorded(seconds)["recording"]
     expect(machine.is_steady(), "the lamp is not steady while recording")
     machine.press()
     machine.until_transcribed()
     machine.shell("kill $(cat /run/test/reader)")
-    expect(machine.transcript(number)["gaps"] == [], "the recording has a gap")
-    return check_played(machine.audio(number), "the recording made while the laptop reads")
+    expect(machine.transcript(recording)["gaps"] == [], "the recording has a gap")
+    return check_played(machine.audio(recording), "the recording made while the laptop reads")
 
 
 def drive(bench):
-    """Checks that the laptop mounts the drive but cannot write to it, and that the lamp blinks. The drive stays unchanged until the laptop ejects it, and
-    then returns with the new recordings. No trace of a deleted recording stays; with recipients nothing is readable; if it is turned off,
-    the drive disappears."""
+    """The laptop can mount the drive but not write to it, and the lamp blinks. The drive does not change until the laptop ejects it; then it
+    returns with the new recordings. No trace of a deleted recording stays. With recipients, nothing is readable. When it is turned off, the
+    drive disappears."""
     with bench.appliance("drive") as machine:
         machine.play_sound()
         machine.press()
@@ -105,10 +105,9 @@ def drive(bench):
         expect(len(folders) == 1 and "forward" in text(os.path.join(root, list(folders)[0], "transcript.txt")), folders)
         check_read_only(machine)
         began = machine.note("laptop")
-        machine.wait_lamp(lambda lamp: lamp.matching(began, LAPTOP), 30, "a short blink every 3 s: a laptop")
+        machine.wait_lamp(lambda lamp: lamp.matching(began, LAPTOP_BLINK), 30, "a short blink every 3 s: a laptop")
 
         sound = record_during_read(machine, 6)
-        # The drive does not change until the laptop ejects it.
         # wait: the drive must not change in that time; a slow machine can only hide a change
         machine.shell("sleep 50; cat /laptop/Fieldscribe/RESULT.txt")
         expect(machine.shell(SUMS).split() == ["1"], "the drive changed while the laptop had it mounted")
@@ -131,7 +130,7 @@ def drive(bench):
         machine.shell(CONFIGURE % ("export", "recipients = " + key))
         machine.wait(lambda: sees_sealed(machine), 180, "the drive with a sealed recording")
         readable = count_lines(machine, "ten meters\\|fLaC")
-        expect(readable == 0, "%d lines of the image are unencrypted" % readable)
+        expect(readable == 0, "%d lines of the image can be read" % readable)
         machine.shell("cd /root && age -d -i key /laptop/Fieldscribe/sealed-*/000002.fieldscribe.age | tar x && "
                       "cd 000002* && sha256sum --check --quiet SHA256SUMS")
 
@@ -154,7 +153,7 @@ def sees_sealed(machine):
 
 
 def drive_interrupted(bench):
-    """The cable is pulled while the laptop reads, the unit is killed, and the power fails during a copy: the drive is intact each time."""
+    """The cable is pulled while the laptop reads, the unit is killed, and the power fails during a copy: the drive returns intact each time."""
     with bench.appliance("drive-interrupted") as machine:
         machine.record(8)
         machine.shell(SET_UP)
@@ -166,7 +165,7 @@ def drive_interrupted(bench):
         machine.record(2)
         machine.shell(PLUG)
         machine.until(MOUNT, 60)
-        expect(int(machine.shell(SUMS)) in (1, 2), "wrong number of intact recordings after the cable was pulled")
+        expect(int(machine.shell(SUMS)) in (1, 2), "not 1 or 2 intact recordings on the drive after the cable was pulled")
         machine.shell(EJECT)
         wait_for_drive(machine, 2)
 
@@ -181,7 +180,7 @@ def drive_interrupted(bench):
                       "do sleep 0.01; done\nsystemctl kill --signal=STOP fieldscribe-drive-copy\nEND\n"
                       "systemd-run --quiet --unit=hold sh /run/test/hold; " + EJECT)
         machine.until("! systemctl is-active --quiet hold", 150)
-        # Everything written so far reaches the card; the rest of the copy is missing.
+        # Everything written so far reaches the disk; the rest of the copy is missing.
         machine.shell("sync")
         machine.power_cut()
         machine.boot()

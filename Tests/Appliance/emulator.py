@@ -1,4 +1,4 @@
-"""The base of all emulated machines: power and sticks, controlled through the QEMU Machine Protocol (QMP)."""
+"""The base class of all emulated machines: power and sticks, controlled through the QEMU Machine Protocol (QMP)."""
 
 import contextlib
 import json
@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-# The factor for all timeouts, because these tests share the host with other work.
+# A factor for all timeouts, because these tests share the host with other work.
 SLOWDOWN = 3
 
 
@@ -22,7 +22,7 @@ class GuestError(Exception):
 class Emulator:
     """A qemu process whose sockets and logs are in the folder `work`."""
 
-    # The properties of the port for sticks, as qemu names them.
+    # qemu's properties of the USB port for sticks.
     PORT = {}
 
     def __init__(self, work):
@@ -47,7 +47,7 @@ class Emulator:
         self.process = None
 
     def launch(self, arguments, sockets, priority=0):
-        """Starts qemu with arguments that create a socket `qmp`. The kernel kills qemu when this process exits."""
+        """Starts qemu. The arguments must create the sockets, one of which is `qmp`. The kernel kills qemu when this process exits."""
         for name in sockets:
             if os.path.exists(self.path(name)):
                 os.unlink(self.path(name))
@@ -55,7 +55,7 @@ class Emulator:
         with open(self.path("qemu.log"), "a") as log:
             self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL"] + nice + arguments, start_new_session=True,
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        # With autogroup scheduling a nice value only counts within its session, so qemu's session gets the priority, too.
+        # With autogroup scheduling, a nice value counts only within its session, so this also gives qemu's session the priority.
         with contextlib.suppress(OSError), open("/proc/%d/autogroup" % self.process.pid, "w") as file:
             file.write(str(priority))
         channel = self.connect("qmp")
@@ -86,9 +86,9 @@ class Emulator:
                      serial="FIELDSCRIBE-" + name.upper(), **self.PORT)
 
     def stick_out(self, name="stick"):
-        """Pulls the stick out, even while it is in use."""
+        """Pulls the stick out, even if it is in use."""
         self.command("device_del", id=name)
-        self.wait(lambda: self._is_removed(name), 30, "the stick is unplugged")
+        self.wait(lambda: self._is_removed(name), 30, "the stick is removed")
 
     def _is_removed(self, name):
         try:

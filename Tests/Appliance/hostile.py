@@ -1,4 +1,4 @@
-"""Plugs in each bad stick: no foreign file changes, all messages are right, and the next good stick gets everything."""
+"""Plugs in every bad stick: no foreign file changes, the messages are right, and a good stick then gets everything."""
 
 import hashlib
 import os
@@ -11,7 +11,7 @@ from stick import check_folders, next_stick, read_folder
 PROCESS = "systemctl show -P MainPID fieldscribe"
 DONE, FAILED = "safe to unplug", "not everything was copied"
 
-# Waits until udev and systemd have seen the stick with all of its partitions, and all jobs for it are finished.
+# Waits until udev and systemd have seen the stick and all of its partitions, and all jobs for it are finished.
 SETTLED = """cat >/run/test/settled <<'END'
 # wait: polls for udev and systemd; timeout is the limit
 until [ -b /dev/sda ]; do sleep 0.1; done
@@ -33,7 +33,7 @@ def hostile(bench):
     """Plugs in every bad stick. No file on the machine and no foreign file on a stick may change."""
     with bench.appliance("sticks-hostile") as machine:
         machine.record(2)
-        # wait: files written from now on have a later time on every file system
+        # wait: files that are written from now on have a later time on every file system
         machine.shell("touch /root/before; sleep 1.1")
         counts, failures = {DONE: 0, FAILED: 0, "": 0}, []
         for stick in BAD_STICKS:
@@ -60,32 +60,32 @@ def hostile(bench):
 
 
 def plug_in(machine, stick, path):
-    """Plugs a stick in, and pulls it out when the machine is idle again. Returns the message in the log, or "" if there is none."""
-    before = digest(path)
-    known, process = len(lines(machine)), machine.shell(PROCESS)
+    """Plugs a stick in, and pulls it out when the machine is idle again. Returns the message in the log: DONE, FAILED, or "" for none."""
+    digest_before = digest(path)
+    line_count, process = len(log_lines(machine)), machine.shell(PROCESS)
     began = machine.note("stick")
     machine.stick_in(path, **stick.options)
     machine.shell(SETTLED % 600, timeout=300)
-    new = lines(machine)[known:]
-    found = [text for text in (FAILED, DONE) if any(text in line for line in new)]
+    new_lines = log_lines(machine)[line_count:]
+    found = [text for text in (FAILED, DONE) if any(text in line for line in new_lines)]
     message = found[0] if found else ""
-    evidence = "stick %s: %s" % (stick.name, " | ".join(new))
+    evidence = "stick %s: %s" % (stick.name, " | ".join(new_lines))
     if message == DONE:
-        machine.wait_lamp(lambda lamp: lamp.done(began), 30, "three steady seconds for " + stick.name)
+        machine.wait_lamp(lambda lamp: lamp.safe_signals(began), 30, "three steady seconds for " + stick.name)
     elif message == FAILED:
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 30, "fast blinks for " + stick.name)
     machine.stick_out()
     lamp = machine.lamp()
     expect(stick.verdict != NEVER or message != DONE, evidence)
     expect(stick.verdict != ALWAYS or message == DONE, evidence)
-    expect(message == DONE or not lamp.done(began), stick.name + ": the lamp showed that it is safe to unplug")
+    expect(message == DONE or not lamp.safe_signals(began), stick.name + ": the lamp showed that it is safe to unplug")
     expect(machine.shell(PROCESS) == process, stick.name + ": the service was restarted")
     if message == FAILED:
         # A press would acknowledge the fault, but also start a recording.
         machine.shell("systemctl restart fieldscribe")
         machine.until_ready()
     if not message:
-        expect(digest(path) == before, stick.name + ": it was written to without a message")
+        expect(digest(path) == digest_before, stick.name + ": the stick was changed without a message")
     for number, (kind, at) in enumerate(stick.volumes):
         expect(read_letter(path, kind, at) == LETTER, "%s: the foreign file was changed" % stick.name)
         if message == DONE:
@@ -94,7 +94,7 @@ def plug_in(machine, stick, path):
     return message
 
 
-def lines(machine):
+def log_lines(machine):
     return machine.shell("journalctl -b --no-pager -o cat -u 'fieldscribe-export@*' 2>/dev/null; true").splitlines()
 
 

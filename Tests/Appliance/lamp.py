@@ -22,45 +22,45 @@ class LampHistory:
                 self.notes.append((float(note[1]), note[2]))
 
     def first(self, note):
-        """Returns the time of the first such note."""
+        """Returns the time of the first note with this name."""
         return min(time for time, name in self.notes if name == note)
 
     def last(self, note):
-        """Returns the time of the last such note."""
+        """Returns the time of the last note with this name."""
         return max(time for time, name in self.notes if name == note)
 
     def all(self, note):
-        """Returns the times of all such notes."""
+        """Returns the times of all notes with this name."""
         return [time for time, name in self.notes if name == note]
 
     def phases(self, since=0.0):
-        """Returns (begin, length, lit) for each completed phase that began after `since`."""
+        """Returns (begin, length, lit) for each completed phase that began at or after `since`."""
         return [(time, end - time, lit) for (time, lit), (end, _) in zip(self.changes, self.changes[1:])
                 if time >= since]
 
     def lit_after(self, since):
-        """Returns when the lamp first went on after a time, or None if it did not."""
+        """Returns the time at which the lamp first went on after a given time, or None if it did not."""
         return next((time for time, lit in self.changes if lit and time >= since), None)
 
     def lit_for(self, moment):
-        """Returns how long the lamp had been on at a time; 0 if it was off."""
-        before = [(time, lit) for time, lit in self.changes if time <= moment]
-        return moment - before[-1][0] if before and before[-1][1] else 0.0
+        """Returns for how many seconds the lamp had been on at a time; 0 if it was off."""
+        earlier = [(time, lit) for time, lit in self.changes if time <= moment]
+        return moment - earlier[-1][0] if earlier and earlier[-1][1] else 0.0
 
     def changes_in(self, since, until):
-        """Returns how often the lamp changed between two times."""
+        """Returns how many times the lamp changed between two times."""
         return sum(since <= time < until for time, _ in self.changes)
 
     def double_blinks(self, since=0.0):
-        """Returns the times of two short blinks followed by a pause: exporting."""
+        """Returns the times of two short blinks followed by a pause, which mean that a copy is being made."""
         return self.matching(since, [(0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.4, 1.2)])
 
     def fast_blinks(self, since=0.0):
-        """Returns the times of five blinks per second: a fault."""
+        """Returns the times of fast blinks, five per second, which mean a fault."""
         return self.matching(since, [(0.05, 0.19)] * 6)
 
-    def done(self, since=0.0):
-        """Returns the times of three steady seconds: safe to unplug."""
+    def safe_signals(self, since=0.0):
+        """Returns the times of three steady seconds, which mean that the stick is safe to unplug."""
         return self.matching(since, [(2.5, 3.5)])
 
     def matching(self, since, lengths):

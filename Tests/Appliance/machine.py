@@ -34,7 +34,7 @@ class Machine(Emulator):
 
     PORT = {"bus": "xhci.0"}
 
-    # Units that a machine which runs for minutes does not need; they take a third of the boot time.
+    # Units that a machine does not need if it runs only for minutes. They take a third of the boot time.
     MASKED = """modprobe@drm.service modprobe@fuse.service modprobe@dm_mod.service modprobe@efi_pstore.service
         modprobe@loop.service sys-kernel-debug.mount sys-kernel-tracing.mount dev-hugepages.mount dev-mqueue.mount
         systemd-update-utmp.service systemd-user-sessions.service systemd-logind.service getty.target
@@ -43,7 +43,7 @@ class Machine(Emulator):
     KERNEL = ("root=/dev/vda rw loglevel=5 panic=-1 nokaslr mitigations=off net.ifnames=0 "
               "module_blacklist=kvm,psmouse,pcspkr,iTCO_wdt,lpc_ich random.trust_cpu=on systemd.show_status=0 "
               "rcupdate.rcu_expedited=1 ")
-    # The emulator's arguments for the board, and additional kernel parameters.
+    # For each architecture, the command that emulates the board, and additional kernel parameters.
     BOARDS = {
         "amd64": (["qemu-system-x86_64", "-M", "q35,sata=off,smbus=off", "-cpu", "max,svm=off,la57=off"],
                   "console=ttyS0 no_timer_check tsc=reliable 8250.nr_uarts=1 "),
@@ -52,7 +52,7 @@ class Machine(Emulator):
     }
 
     def __init__(self, image, work, log_writes=False):
-        """`log_writes` records every write and flush of the disk in the file `writes`, for the module `crash`."""
+        """If `log_writes`, qemu records every write and flush of the disk in the file `writes`, for the module `crash`."""
         super().__init__(work)
         self.image, self.log_writes = os.path.abspath(image), log_writes
         self.board, self.console = self.BOARDS[architecture_of(image)]
@@ -61,16 +61,16 @@ class Machine(Emulator):
 
     # Power
 
-    def boot(self, *more, timeout=120):
+    def boot(self, *arguments, timeout=120):
         """Switches the machine on, with additional arguments for qemu, and returns the seconds until it answers."""
         began = time.monotonic()
-        self._start(list(more))
+        self._start(list(arguments))
         while not self._line(timeout - (time.monotonic() - began)).startswith("READY"):
             pass
         return time.monotonic() - began
 
     def resume(self, state):
-        """Continues from a saved machine."""
+        """Continues from the saved state of a machine."""
         copy_disk(os.path.join(state, "root.img"), self.disk)
         self._start(["-incoming", "exec:cat " + os.path.abspath(os.path.join(state, "ram"))])
         while self.command("query-status")["status"] == "inmigrate":
@@ -79,7 +79,7 @@ class Machine(Emulator):
         self.shell("date -s @%.3f" % time.time())
 
     def save(self, state):
-        """Saves the memory and the disk of the running machine in a folder, and switches it off. No stick may be plugged in."""
+        """Saves the memory and the disk of the running machine in a folder, and switches the machine off. No stick may be plugged in."""
         os.makedirs(state, exist_ok=True)
         self.shell("sync")
         self.command("stop")
@@ -91,7 +91,7 @@ class Machine(Emulator):
         self.power_cut()
         copy_disk(self.disk, os.path.join(state, "root.img"))
 
-    def _start(self, more):
+    def _start(self, more_arguments):
         arguments = [*self.board, "-accel", "tcg,thread=multi,tb-size=512", "-smp", "2", "-m", "512", "-nodefaults",
                  "-no-user-config", "-display", "none", "-no-reboot",
                  "-kernel", self.image + "/vmlinuz", "-initrd", self.image + "/initrd.img",
@@ -115,15 +115,15 @@ class Machine(Emulator):
             arguments += ["-blockdev", "driver=raw,node-name=disk,cache.no-flush=on,file.driver=file,file.filename=" + self.disk]
         self._buffer = b""
         self._start_of_console = os.path.getsize(self.path("console.log")) if os.path.exists(self.path("console.log")) else 0
-        # Has priority over other work of the host: without enough processor time, sound and button do not behave like an appliance's.
-        self.launch(arguments + more, ["qmp", "agent"], priority=-10)
+        # Gives qemu priority over other work on the host: without enough processor time, sound and button are not like an appliance's.
+        self.launch(arguments + more_arguments, ["qmp", "agent"], priority=-10)
         self._agent = self.connect("agent")
 
-    # Inside
+    # The shell in the machine
 
     def shell(self, script, timeout=180, check=True):
         """Runs a shell script in the machine and returns its output."""
-        # Scripts are numbered, so that a late answer is not mistaken for that of the next script.
+        # Numbers the scripts, so that a late answer is not taken for the answer to the next script.
         self._scripts += 1
         self._agent.sendall(b"%d %s\n" % (self._scripts, base64.b64encode(script.encode())))
         answer = "OUT %d " % self._scripts
@@ -171,8 +171,8 @@ class Machine(Emulator):
         with open(self.path("console.log"), "rb") as console:
             console.seek(self._start_of_console)
             output = console.read()
-        # While the kernel patches its own code, it puts a breakpoint there until all processors are informed; an emulated
+        # While the kernel patches its own code, it sets a breakpoint there until it has informed all processors. An emulated
         # processor may hit that breakpoint.
         if b"Oops: int3" in output:
-            return EmulationFailed("its kernel hit its own breakpoint, which is the emulator's fault")
+            return EmulationFailed("the machine's kernel hit its own breakpoint, which is the emulator's fault")
         return GuestError("the machine stopped; see " + self.path("console.log"))

@@ -1,4 +1,4 @@
-"""Power on, press, speak, press: PocketSphinx or Moonshine transcribes the speech."""
+"""Power on, press, speak, press: the speech is transcribed by PocketSphinx or Moonshine."""
 
 import glob
 import json
@@ -12,25 +12,25 @@ from upgrade import copy_to_machine
 
 # The maximum seconds from a press to the lamp. A board takes 0.1; this machine is emulated.
 MAXIMUM_RESPONSE = 0.3
-# The words that are spoken during the recording.
+# The words that the played speech contains.
 SPOKEN = "go forward ten meters"
 
 
 def power_on(bench):
-    """After power-on the lamp is off and the service becomes ready; a recording with a bookmark has the right sound and transcript."""
+    """After power-on, the lamp is off and the service becomes ready. A recording with a bookmark has the right sound and transcript."""
     with bench.appliance("power-on", cold=True) as machine:
         return record_and_check(machine, "pocketsphinx", has_most_words)
 
 
 def power_on_stick(bench):
-    """Runs `power-on`, then plugs a stick in: the copy has the right transcript, and corrections on the stick are answered."""
+    """Runs `power-on`, then plugs a stick in: the copy has the right transcript, and RESULT.txt answers the corrections on the stick."""
     with bench.appliance("power-on-stick", cold=True) as machine:
         figures = record_and_check(machine, "pocketsphinx", has_most_words)
         path = machine.path("stick.img")
         make_stick(path, "vfat")
         put_corrections(machine, path)
         seconds, root, (folder,) = fill(machine, path, 1, "copy")
-        # The copy and the service have parsed the corrections, each in a sandboxed process.
+        # The copy and the service have both parsed the corrections, each in a sandboxed process.
         answer = text(os.path.join(root, "RESULT.txt"))
         expect("belongs to recording 9, which is not in this archive" in answer, "RESULT.txt says: " + answer)
         copied = text(os.path.join(root, folder, "transcript.txt"))
@@ -49,8 +49,8 @@ def put_corrections(machine, path):
 
 
 def power_on_moonshine(bench):
-    """Runs `power-on` after Moonshine's packages were installed by hand, as on a board without a network. The transcript must have
-    exactly the spoken words."""
+    """Installs Moonshine's packages by hand, as on a board without a network, and runs `power-on`. The transcript must have exactly the
+    spoken words."""
     with bench.appliance("power-on-moonshine", cold=True) as machine:
         machine.boot()
         machine.until_ready()
@@ -80,11 +80,11 @@ def record_and_check(machine, engine, is_right):
                              "/proc/$(systemctl show -P MainPID fieldscribe)/status"))
     machine.play_sound()
     machine.press()
-    number = machine.until_recorded(5)["recording"]
+    recording = machine.until_recorded(5)["recording"]
     # If the machine decodes as fast as people speak, nothing is left to decode after the last press, and the lamp does not pulse.
-    # Therefore the decode workers are stopped from now on, during the speech, until the lamp has pulsed.
+    # This therefore stops the decode workers during the speech, until the lamp has pulsed.
     workers = "--parent $(systemctl show -P MainPID fieldscribe) --full decode-worker"
-    # wait: polls for new workers to stop
+    # wait: polls for new workers, which it stops
     machine.shell("rm -f /run/continue-workers; setsid sh -c 'while ! [ -e /run/continue-workers ]; do pkill -STOP %s; sleep 0.1; done; pkill -CONT %s' "
                   "</dev/null >/dev/null 2>&1 &" % (workers, workers))
     machine.press(seconds=1.4)
@@ -99,21 +99,21 @@ def record_and_check(machine, engine, is_right):
     (began, marked, ended), (_, hold_released, _) = lamp.all("press"), lamp.all("release")
     response = lamp.lit_after(began) - began
     if response >= MAXIMUM_RESPONSE:
-        # The scenario is repeated; a slow recorder fails again.
+        # The runner repeats the scenario. If the recorder is slow, it fails again.
         raise Starved("the lamp showed a press only after %.0f ms" % (response * 1000))
-    # The lamp blinked for the press, and then showed that sound reached the disk.
+    # The lamp blinks for the press, and then shows that sound reaches the disk.
     expect(lamp.lit_for(marked) > 3, "the lamp was not steady between the press and the bookmark")
     expect(lamp.changes_in(hold_released + 1, ended) == 0 and lamp.lit_for(ended) > 1, "the lamp was not steady after the bookmark")
     expect(pulses_of(lamp, ended), "the lamp did not pulse while transcribing")
 
-    transcript = machine.transcript(number)
+    transcript = machine.transcript(recording)
     text = machine.text_of(transcript)
     expect(is_right(words_of(text)), "spoken: '%s'; transcribed: '%s'" % (SPOKEN, text))
     expect(len(transcript["marks"]) == 1, "%d bookmarks instead of one" % len(transcript["marks"]))
     expect(transcript["gaps"] == [], "gaps: %s" % transcript["gaps"])
     expect(transcript["engine"]["name"] == engine, "engine: %s" % transcript["engine"])
 
-    sound = check_played(machine.audio(number), "the recording")
+    sound = check_played(machine.audio(recording), "the recording")
     expect(abs(sound - (ended - began)) < 1.5, "%.1f s were recorded between presses %.1f s apart" % (sound, ended - began))
     machine.shell("fieldscribe verify")
     return "ready after %.0f s, idle %.1f MB resident, press to lamp %.0f ms, %.1f s sample-exact, transcript '%s', 1 bookmark" % (
@@ -121,12 +121,12 @@ def record_and_check(machine, engine, is_right):
 
 
 def pulses_of(lamp, since):
-    """Returns the lengths of the pulses, which show that speech is being transcribed, since a time."""
+    """Returns the lengths of the pulses since a time. They show that speech is being transcribed."""
     return [length for _, length, lit in lamp.phases(since) if lit and 0.8 < length < 1.2]
 
 
 def has_most_words(words):
-    """Returns whether at least three of the four spoken words were recognized, which PocketSphinx achieves."""
+    """Returns whether at least three of the four spoken words were recognized, which is what PocketSphinx can do."""
     return sum(word in words for word in SPOKEN.split()) >= 3
 
 

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Runs scenarios in the virtual machine: run.py --image DIR --package FILE --state DIR --work DIR [--model DIR] [NAME...]"""
+"""Runs scenarios in the virtual machine:
+
+    run.py --image DIR --package FILE --state DIR --work DIR [--model DIR] [--all] [--within SECONDS] [NAME...]
+"""
 
 import argparse
 import os
@@ -59,11 +62,11 @@ SCENARIOS = {
     "sandbox": sandbox(minutes=5),
     "sandbox-hour": sandbox(minutes=60, name="sandbox-hour"),
 }
-# Scenarios that run only if named, because they take long.
+# Scenarios that run only if they are named, because they take long.
 LONG = ["sandbox-hour"]
 # Scenarios that need Moonshine's packages, which come from PyPI.
 WITH_MODEL = ["power-on-moonshine"]
-# Scenarios that test every change.
+# Scenarios that run if no name is given.
 SHORT = {"amd64": ["power-on", "power-on-moonshine", "stick-vfat", "power-cut", "microphone-unplugged", "microphone-absent"],
          "arm64": ["power-on", "power-on-moonshine", "stick-vfat", "power-cut"]}
 
@@ -73,12 +76,12 @@ class TimeLimitReached(Exception):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Scenarios of the appliance in a virtual machine.")
+    parser = argparse.ArgumentParser(description="Runs scenarios of the appliance in a virtual machine.")
     for name in ("image", "package", "state", "work"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--model", metavar="DIR", help="a folder with Moonshine's packages")
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--within", type=int, metavar="SECONDS", help="the time limit for all scenarios; those not finished by then fail")
+    parser.add_argument("--within", type=int, metavar="SECONDS", help="the time limit for all scenarios; those that are not finished by then fail")
     parser.add_argument("scenarios", nargs="*", metavar="NAME", help="one of: " + " ".join(SCENARIOS))
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.scenarios if name not in SCENARIOS]:
@@ -102,7 +105,7 @@ def main():
             failed += 1
             print("FAIL  %s: not tried: the time limit for all scenarios has passed" % name, flush=True)
         elif name in WITH_MODEL and not arguments.model:
-            # Skipping a scenario that was named counts as a failure.
+            # It is a failure if the skipped scenario was named.
             failed += name in arguments.scenarios
             print("skipped: %s: Moonshine's packages could not be built" % name, flush=True)
         elif not attempt(bench, name, SCENARIOS[name]):
@@ -124,8 +127,8 @@ def prepare(bench):
 
 
 def attempt(bench, name, scenario, times=2):
-    """Runs a scenario, and once more with a message if the emulation failed. Prints the result and keeps the evidence of a
-    failure. Returns whether the scenario passed."""
+    """Runs a scenario, and repeats it with a message if the emulation failed. Prints the result, keeps the evidence of a failure, and
+    returns whether the scenario passed."""
     start = time.monotonic()
     for number in range(1, times + 1):
         folder = bench.folder(name)

@@ -8,13 +8,13 @@ from bench import expect
 from machine import architecture_of
 from stick import insert, make_stick
 
-# The names of Fieldscribe's threads and of decode workers ("exe", because they are started as /proc/self/exe). `check_processes` fails
-# if a thread of the running service has another name. The trace finds the programs that copy to a stick only by these names.
+# The names of Fieldscribe's threads and decode workers ("exe", because they are started as /proc/self/exe). `check_processes` fails if
+# a thread of the running service has another name. The trace only has threads with these names, also those of the copy to a stick.
 NAMES = ("capture", "client", "control", "copy", "decode", "events", "exe", "fieldscribe", "link", "listening", "microphone",
          "panel", "partial", "poweroff", "worker-start", "writer")
 
 # Makes the kernel trace the calls that the sandbox refuses: EPERM (-1), and EAFNOSUPPORT (-97) for sockets that are not local.
-# Also traces such sockets if they are not refused. One refusal is intended: clock_adjtime, which ProtectClock= forbids.
+# Also traces such sockets if they are not refused. Ignores clock_adjtime, which ProtectClock= refuses on purpose.
 WATCH = """mkdir -p /sys/kernel/tracing/instances/sandbox
 cd /sys/kernel/tracing/instances/sandbox
 echo '(ret == -97 || ret == -1 && id != %(clock_adjtime)d) && (%(ours)s)' >events/raw_syscalls/sys_exit/filter
@@ -24,7 +24,7 @@ echo 1 >events/syscalls/sys_enter_socket/enable
 """
 CLOCK_ADJTIME = {"amd64": 305, "arm64": 266}
 READ_TRACE = "grep -v '^#' /sys/kernel/tracing/instances/sandbox/trace; true"
-# The kernel's messages about a program that broke a rule of AppArmor or SELinux, or was killed for a system call.
+# Prints the kernel's messages about programs that broke a rule of AppArmor or SELinux, or were killed for a system call.
 READ_DENIALS = "journalctl --sync; journalctl -b -o cat | grep -E 'apparmor=.DENIED|avc: +denied|type=1326|SECCOMP auid'; true"
 
 # Prints the threads, filter, network and sockets of each process of the service, and which sockets are local.
@@ -41,8 +41,8 @@ done 2>/dev/null
 awk "$local" 1/net/unix
 """
 
-# Negative controls, each of which must be detected: programs that do what ours must not, under our name where the trace filters by
-# name, without a sandbox, in a systemd sandbox, and under an AppArmor rule; and one that logs spoken words.
+# Runs the negative controls, each of which must be detected: programs that break the rules without a sandbox, in a systemd sandbox and
+# under an AppArmor rule, and one that logs spoken words. Those that the trace must find have the name of ours.
 CONTROL = """mkdir -p /opt/control/denied
 cp /bin/bash /opt/control/fieldscribe
 cp /usr/sbin/chroot /opt/control/denied/fieldscribe
@@ -62,8 +62,9 @@ CONTROLS_DENIED = ("apparmor=", "type=1326")
 
 
 def sandbox(minutes, name="sandbox"):
-    """Returns a scenario of some minutes of use in which no system call of Fieldscribe may be refused, all sockets must be local, no rule
-    may be broken, and no spoken word may be logged. Every process must have a filter, no new privileges, and its own network namespace."""
+    """Returns a scenario that uses the service for some minutes. No system call of Fieldscribe may be refused, all sockets must be local, no
+    rule may be broken, and no phrase may be logged. Each process must have a filter and no new privileges, and be outside the
+    machine's network namespace."""
     def scenario(bench):
         with bench.appliance(name) as machine:
             machine.shell(WATCH % {"clock_adjtime": CLOCK_ADJTIME[architecture_of(bench.image)],
@@ -109,10 +110,10 @@ def control(machine, phrase):
 
 
 def use(machine):
-    """Makes a recording with a bookmark, runs the usual commands, and returns the texts of the segments."""
+    """Makes a recording with a bookmark, runs common commands, and returns the texts of the segments in lower case."""
     machine.play_sound()
     machine.press()
-    number = machine.until_recorded(5)["recording"]
+    recording = machine.until_recorded(5)["recording"]
     machine.press(seconds=1.4)
     machine.until_recorded(8)
     check_processes(machine)
@@ -120,28 +121,28 @@ def use(machine):
     machine.until_transcribed()
     check_processes(machine)
     machine.shell("fieldscribe list; fieldscribe search forward; fieldscribe show %d; timeout 2 fieldscribe watch --json; "
-                  "fieldscribe status" % number, check=False)
-    return {segment["text"].lower() for segment in machine.transcript(number)["segments"]}
+                  "fieldscribe status" % recording, check=False)
+    return {segment["text"].lower() for segment in machine.transcript(recording)["segments"]}
 
 
 def check_processes(machine):
-    """Fails unless each process of the service, including decode workers, is in the sandbox and traced."""
-    seen = {}
+    """Fails unless each process of the service, including decode workers, is sandboxed and traced."""
+    values = {}
     for line in machine.shell(LIST_PROCESSES).splitlines():
         key, value = line.split(maxsplit=1)
-        seen.setdefault(key, set()).add(value)
-    expect({"fieldscribe", "exe"} <= seen["thread"], "the service or a worker is missing: %s" % seen["thread"])
-    expect(seen["thread"] <= set(NAMES), "threads that are not traced: %s" % (seen["thread"] - set(NAMES)))
-    expect(seen["Seccomp:"] == {"2"}, "a process has no system call filter")
-    expect(seen["NoNewPrivs:"] == {"1"}, "a process could gain privileges")
-    expect(not seen["network"] & seen["outside"], "a process is in the machine's network namespace")
-    expect(seen["socket"] <= seen["local"], "sockets that are not local: %s" % (seen["socket"] - seen["local"]))
+        values.setdefault(key, set()).add(value)
+    expect({"fieldscribe", "exe"} <= values["thread"], "the service or a worker is missing: %s" % values["thread"])
+    expect(values["thread"] <= set(NAMES), "threads that are not traced: %s" % (values["thread"] - set(NAMES)))
+    expect(values["Seccomp:"] == {"2"}, "a process has no system call filter")
+    expect(values["NoNewPrivs:"] == {"1"}, "a process could gain privileges")
+    expect(not values["network"] & values["outside"], "a process is in the machine's network namespace")
+    expect(values["socket"] <= values["local"], "sockets that are not local: %s" % (values["socket"] - values["local"]))
 
 
 def find_spoken_text(machine, spoken):
-    """Returns spoken text in the journal: phrases of two words or more in the whole journal, and long words in our units' messages."""
-    everything, ours = (" ".join(machine.shell("journalctl --sync; journalctl -b -o cat" + filter).lower().split())
-                        for filter in ("", " -u 'fieldscribe*'"))
+    """Returns the spoken text in the journal: phrases of at least two words in the whole journal, and long words in our units' messages."""
+    everything, ours = (" ".join(machine.shell("journalctl --sync; journalctl -b -o cat" + unit_filter).lower().split())
+                        for unit_filter in ("", " -u 'fieldscribe*'"))
     words = {word for text in spoken for word in long_words(text) if re.search(r"\b%s\b" % re.escape(word), ours)}
     return sorted(words.union(text for text in spoken if " " in text and text in everything))
 

@@ -10,18 +10,18 @@ from bench import expect
 from drive import CONFIGURE
 from stick import HOLD, fill, insert, make_stick, read_stick, run, text
 
-# Three short blinks and a pause.
-REFUSED = [(0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.5, 1.3)]
-OPEN = [(0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (1.9, 2.8)]
+# Three short blinks and a short pause; three short blinks and a long pause.
+REFUSED_BLINKS = [(0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.5, 1.3)]
+OPEN_BLINKS = [(0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (1.9, 2.8)]
 # A word in the played speech.
 WORD = "forward"
-# Commands that count the opened files in memory, and list files that contain the word where none may.
-IN_MEMORY = "find /run/fieldscribe /dev/shm -path '*fieldscribe-opened-*' -type f | wc -l"
+# Commands that count the opened files in memory, and that list the files on the disk that contain the word. There must be none.
+COUNT_IN_MEMORY = "find /run/fieldscribe /dev/shm -path '*fieldscribe-opened-*' -type f | wc -l"
 READABLE = "grep -rail '%s' %s /etc/fieldscribe /tmp /var/tmp || true" % (WORD, STORAGE)
 
 
 def key_pair(machine):
-    """Makes a key pair on the host. Returns (the path of the private key, the public key)."""
+    """Creates a key pair on the host. Returns (the path of the private key, the public key)."""
     path = machine.path("key.txt")
     run("age-keygen", "-o", path)
     return path, run("age-keygen", "-y", path).decode().strip()
@@ -38,7 +38,7 @@ def digest(path):
 
 
 def unseal(key, path, target):
-    """Decrypts a sealed file on the host as README.txt explains, verifies its checksums, and returns its folder."""
+    """Decrypts a sealed file on the host as README.txt explains, verifies the checksums, and returns the decrypted folder."""
     os.makedirs(target)
     run("sh", "-c", "set -e; cd %s; age -d -i %s %s | tar x" % tuple(shlex.quote(it) for it in (target, key, path)))
     folder = os.path.join(target, os.listdir(target)[0])
@@ -55,7 +55,7 @@ def put_key(path, key):
 
 
 def sealed_stick(bench):
-    """Encrypted copies on a stick can be decrypted on the host with age, and no part of a recording is readable on the stick."""
+    """Copies on a stick are encrypted: age decrypts them on the host, and nothing of a recording is readable on the stick."""
     with bench.appliance("sealed-stick") as machine:
         key, public = key_pair(machine)
         configure(machine, "export", "recipients = " + public)
@@ -72,14 +72,14 @@ def sealed_stick(bench):
         with open(path, "rb") as file:
             content = file.read().lower()
         for plain in (WORD.encode(), b"flac", b"transcript", b"<html"):
-            expect(plain not in content, "%s can be read on the stick" % plain.decode())
+            expect(plain not in content, "'%s' can be read on the stick" % plain.decode())
         folder = unseal(key, sealed[0], machine.path("opened"))
         expect(WORD in text(folder + "/transcript.txt").split(), "the transcript says '%s'" % text(folder + "/transcript.txt"))
         expect(os.path.getsize(folder + "/audio.flac") > 10_000, "the decrypted copy has no sound")
-        other = machine.path("other.txt")
-        run("age-keygen", "-o", other)
-        refused = subprocess.run(["age", "-d", "-i", other, sealed[0]], capture_output=True)
-        expect(refused.returncode != 0 and not refused.stdout, "another key opens the copy")
+        wrong_key = machine.path("other.txt")
+        run("age-keygen", "-o", wrong_key)
+        decryption = subprocess.run(["age", "-d", "-i", wrong_key, sealed[0]], capture_output=True)
+        expect(decryption.returncode != 0 and not decryption.stdout, "a wrong key opens the copy")
         before = digest(sealed[0])
         insert(machine, path)
         machine.stick_out()
@@ -90,7 +90,7 @@ def sealed_stick(bench):
 
 
 def stick_unknown(bench):
-    """With `sticks = known`, an unknown stick is neither read nor written, and the lamp shows that; once allowed, it gets everything."""
+    """With `sticks = known`, a stick that is not allowed is not written to, and the lamp shows that. Once allowed, it gets everything."""
     with bench.appliance("stick-unknown") as machine:
         configure(machine, "export", "sticks = known")
         path = machine.path("stick.img")
@@ -99,10 +99,10 @@ def stick_unknown(bench):
         machine.record(3)
         began = machine.note("stick")
         machine.stick_in(path)
-        machine.wait_lamp(lambda lamp: lamp.matching(began, REFUSED), 120, "three blinks: the stick is refused")
+        machine.wait_lamp(lambda lamp: lamp.matching(began, REFUSED_BLINKS), 120, "three blinks: the stick is refused")
         machine.until("! systemctl is-active --quiet fieldscribe-export@sda1")
         lamp = machine.lamp()
-        expect(not lamp.done(began) and not lamp.fast_blinks(began), "the lamp showed something else")
+        expect(not lamp.safe_signals(began) and not lamp.fast_blinks(began), "the lamp also showed a fault, or that it is safe to unplug")
         report = machine.journal("fieldscribe-export@*")
         expect("not copied to" in report and "stick allow" in report, report)
         allowed = machine.shell("fieldscribe stick allow")
@@ -111,12 +111,12 @@ def stick_unknown(bench):
         expect(len(machine.shell("fieldscribe stick list").splitlines()) >= 1, "no stick is allowed")
         seconds, root, _ = fill(machine, path, 1, "known")
         expect("1 recording was copied" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
-        return "three blinks, no byte changed, reported in the journal; once allowed (%s), done after %.0f s" % (allowed.split("\n")[0], seconds)
+        return "three blinks, no byte changed, reported in the journal; once allowed (%s), safe to unplug after %.0f s" % (allowed.split("\n")[0], seconds)
 
 
 def sealed_recorder(bench):
-    """A key on a stick opens a sealed recorder, which can then be searched. A command, a kill and a power cut lock it. Neither the key
-    nor a transcript is ever on its disk."""
+    """A key on a stick opens a sealed recorder, which can then be searched. A command or a kill locks it. Neither the key nor a transcript is
+    ever on its disk."""
     with bench.appliance("sealed-recorder") as machine:
         key, public = key_pair(machine)
         configure(machine, "storage", "seal = " + public)
@@ -128,9 +128,9 @@ def sealed_recorder(bench):
         path = machine.path("stick.img")
         make_stick(path, "vfat")
 
-        other = machine.path("other.txt")
-        run("age-keygen", "-o", other)
-        put_key(path, other)
+        wrong_key = machine.path("other.txt")
+        run("age-keygen", "-o", wrong_key)
+        put_key(path, wrong_key)
         began = machine.note("wrong")
         machine.stick_in(path)
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault")
@@ -140,7 +140,7 @@ def sealed_recorder(bench):
         root = read_stick(path, "vfat", True, machine.path("wrong"))
         report = text(root + "/RESULT.txt")
         expect("does not open the sealed recording" in report and "NOTHING WAS COPIED" in report, report)
-        expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "another key opened the recordings")
+        expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "a wrong key opened the recordings")
         machine.play_sound()
         machine.press()
         machine.until_recorded(3)
@@ -160,39 +160,39 @@ def sealed_recorder(bench):
         expect(opened["recordings"] == [1, 2] and 3000 < opened["secondsLeft"] <= 3600, str(opened))
         expect(int(machine.shell(search)) >= 1, "a search finds nothing in an open recording")
         expect(WORD in machine.text_of(machine.transcript(1)), "an open recording is not shown")
-        machine.wait_lamp(lambda lamp: lamp.matching(began, OPEN), 60, "three short blinks every 3 s: open")
+        machine.wait_lamp(lambda lamp: lamp.matching(began, OPEN_BLINKS), 60, "three short blinks every 3 s: open")
         expect("a private key has opened 2 sealed recordings" in machine.shell("fieldscribe doctor; true"), "doctor does not report that recordings are open")
-        expect(machine.shell("fieldscribe history 1 | grep -c ' opened '").strip() == "1", "the history has no entry about it")
-        expect(int(machine.shell(IN_MEMORY)) > 0, "the opened files are not in memory")
+        expect(machine.shell("fieldscribe history 1 | grep -c ' opened '").strip() == "1", "the history has no entry about the opening")
+        expect(int(machine.shell(COUNT_IN_MEMORY)) > 0, "the opened files are not in memory")
         expect(not machine.shell(READABLE).strip(), "unencrypted: " + machine.shell(READABLE))
         modes = machine.shell("find /run/fieldscribe /dev/shm -maxdepth 1 -name 'fieldscribe-opened-*' -printf '%m %U\\n'").split()
         expect(modes[0] == "700" and modes[1] == machine.shell("id -u fieldscribe").strip(), str(modes))
         expect(machine.shell("fieldscribe lock") == "locked\n", "the recorder cannot be locked")
-        expect(machine.shell(search).strip() == "0" and machine.shell(IN_MEMORY).strip() == "0", "the recorder is not locked")
+        expect(machine.shell(search).strip() == "0" and machine.shell(COUNT_IN_MEMORY).strip() == "0", "the recorder is not locked")
 
         # The service is killed while recordings are open.
         insert(machine, path)
         machine.stick_out()
-        expect(int(machine.shell(search)) >= 1, "the recordings are not open the second time")
+        expect(int(machine.shell(search)) >= 1, "the recordings were not opened the second time")
         machine.shell("process=$(systemctl show -P MainPID fieldscribe); systemctl kill --kill-whom=main --signal=KILL fieldscribe; "
                       # wait: polls until systemd has seen that the process is gone
                       "while [ $(systemctl show -P MainPID fieldscribe) = $process ]; do sleep 0.1; done")
         machine.until_ready()
-        expect(machine.shell(IN_MEMORY).strip() == "0", "a killed service left opened files: " + machine.shell(IN_MEMORY))
+        expect(machine.shell(COUNT_IN_MEMORY).strip() == "0", "a killed service left opened files: " + machine.shell(COUNT_IN_MEMORY))
         expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "the recordings are open after a kill")
 
         # The stick is pulled while recordings are being opened, or shortly after that.
         machine.shell(HOLD)
-        machine.shell("systemd-run --quiet --unit=hold-key sh /run/test/hold %s" % shlex.quote("[ $(%s) -gt 0 ]" % IN_MEMORY))
+        machine.shell("systemd-run --quiet --unit=hold-key sh /run/test/hold %s" % shlex.quote("[ $(%s) -gt 0 ]" % COUNT_IN_MEMORY))
         began = machine.note("pulled")
         machine.stick_in(path)
         machine.until("! systemctl is-active --quiet hold-key", 150)
         machine.stick_out()
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault, the key's stick was pulled")
-        pulled = "open" if "opened" in machine.status() else "not open"
+        state_after_pull = "open" if "opened" in machine.status() else "not open"
         expect(not machine.shell(READABLE).strip(), "unencrypted: " + machine.shell(READABLE))
         machine.shell("fieldscribe lock")
-        expect(machine.shell(search).strip() == "0" and machine.shell(IN_MEMORY).strip() == "0", "the recorder is not locked")
+        expect(machine.shell(search).strip() == "0" and machine.shell(COUNT_IN_MEMORY).strip() == "0", "the recorder is not locked")
         machine.shell("fieldscribe verify && sync")
         secret = [line for line in text(key).splitlines() if line.startswith("AGE-SECRET-KEY")][0]
         expect(secret not in machine.shell("journalctl --no-pager"), "the key is in the journal")
@@ -200,4 +200,4 @@ def sealed_recorder(bench):
         found = subprocess.run(["grep", "-c", "-a", "-F", secret, machine.disk], capture_output=True, text=True)
         expect(found.stdout.strip() == "0", "the key is on the disk: " + found.stdout)
         return ("opened with a stick after %.0f s and searched, locked by a command and by a kill; %s after the stick was pulled "
-                "during the opening; neither key nor transcript on the disk" % (seconds, pulled))
+                "too early; neither key nor transcript on the disk" % (seconds, state_after_pull))

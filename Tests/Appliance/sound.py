@@ -1,4 +1,4 @@
-"""The sound that is played into the machine's microphone, and the position of a recording in it."""
+"""Makes the sound that is played into the machine's microphone, and finds recordings in it."""
 
 import random
 import struct
@@ -10,8 +10,8 @@ SPEECH = "/usr/share/pocketsphinx/test/data/goforward.raw"  # "go forward ten me
 
 def noise(seconds, seed=1):
     """Returns noise at -77 dBFS, as in a quiet room, in which no two sections are the same."""
-    chance = random.Random(seed)
-    return struct.pack("<%dh" % (seconds * RATE), *(chance.randint(-8, 8) for _ in range(seconds * RATE)))
+    generator = random.Random(seed)
+    return struct.pack("<%dh" % (seconds * RATE), *(generator.randint(-8, 8) for _ in range(seconds * RATE)))
 
 
 def room(seconds, speech_at=()):
@@ -31,7 +31,7 @@ def write_wave(path, samples):
 
 
 def samples_of(data):
-    """Returns the samples of a WAV file that Fieldscribe wrote, as many as its header states."""
+    """Returns the samples of a WAV file by Fieldscribe, as many as its header states."""
     assert data[:4] in (b"RIFF", b"RF64") and data[8:12] == b"WAVE", "not a WAV file: %r" % data[:12]
     offset = 12
     while offset + 8 <= len(data):
@@ -43,7 +43,7 @@ def samples_of(data):
 
 
 def position_in(played, recorded, at=0):
-    """Returns the position in `played` of the recording's sample `at`, or None if the 64 samples from there are not in `played`."""
+    """Returns the position in `played` of the recording's sample `at`, or None if the 64 samples from `at` on are not in `played`."""
     window = recorded[at * 2:at * 2 + 128]
     position = played.find(window)
     while position >= 0 and position % 2:
@@ -52,12 +52,12 @@ def position_in(played, recorded, at=0):
 
 
 def equal_samples(played, recorded, played_from, recorded_from):
-    """Returns the number of equal samples from the two positions on."""
-    a, b = played[played_from * 2:], recorded[recorded_from * 2:]
-    length = min(len(a), len(b))
-    if a[:length] == b[:length]:
+    """Returns how many samples are equal from the two positions on."""
+    played_part, recorded_part = played[played_from * 2:], recorded[recorded_from * 2:]
+    length = min(len(played_part), len(recorded_part))
+    if played_part[:length] == recorded_part[:length]:
         return length // 2
-    return next(index for index in range(length) if a[index] != b[index]) // 2
+    return next(index for index in range(length) if played_part[index] != recorded_part[index]) // 2
 
 
 def first_sound(recorded):

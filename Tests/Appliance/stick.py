@@ -1,4 +1,4 @@
-"""Copies to sticks: the lamp shows when a stick may be pulled out, and the copies are intact."""
+"""Copies to sticks: the lamp shows when a stick is safe to unplug, and the copies are intact."""
 
 import os
 import re
@@ -28,14 +28,14 @@ PARTITION_TYPES = {"vfat": "c", "vfat32": "c", "exfat": "7", "ntfs": "7", "ext4"
 
 
 def run(*arguments):
-    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin", MTOOLS_SKIP_CHECK="1"))
-    expect(done.returncode == 0, "%s: %s" % (" ".join(arguments), done.stdout.decode(errors="replace")))
-    return done.stdout
+    result = subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin", MTOOLS_SKIP_CHECK="1"))
+    expect(result.returncode == 0, "%s: %s" % (" ".join(arguments), result.stdout.decode(errors="replace")))
+    return result.stdout
 
 
 def make_stick(path, kind, partitioned=True, megabytes=64):
-    """Makes an empty stick with a partition, like sticks that are sold, or with the file system on the whole stick."""
+    """Makes an empty stick with one partition, like new sticks, or with the file system on the whole stick."""
     part = path + ".part"
     with open(part, "wb") as file:
         file.truncate((megabytes - 2 if partitioned else megabytes) * MIB)
@@ -59,18 +59,18 @@ def make_stick(path, kind, partitioned=True, megabytes=64):
 
 
 def insert(machine, path, timeout=150, **options):
-    """Plugs a stick in, waits until the lamp shows that it may be pulled out, and returns the seconds until then."""
+    """Plugs a stick in, waits until the lamp shows that it is safe to unplug, and returns the seconds until then."""
     began = machine.note("stick")
     machine.stick_in(path, **options)
-    done = machine.wait_lamp(lambda lamp: lamp.done(began), timeout, "three steady seconds: safe to unplug")
+    signals = machine.wait_lamp(lambda lamp: lamp.safe_signals(began), timeout, "three steady seconds: safe to unplug")
     blinks = machine.lamp().double_blinks(began)
     expect(blinks, "no double blink while the stick was written to")
-    return done[0] - began
+    return signals[0] - began
 
 
 def fill(machine, path, recordings, name, kind="vfat", partitioned=True):
-    """Plugs a stick in, which must then have the given number of intact recordings. Returns (seconds until it may be pulled out, the
-    path of the folder Fieldscribe, copied to the host as `name`, the result of `check_folders` for it)."""
+    """Plugs a stick in, which must then have the given number of intact recordings. Copies its folder Fieldscribe to the host as `name`.
+    Returns (the seconds until the stick is safe to unplug, the path of the copy, the result of `check_folders` for it)."""
     seconds = insert(machine, path)
     machine.stick_out()
     root = read_stick(path, kind, partitioned, machine.path(name))
@@ -80,7 +80,7 @@ def fill(machine, path, recordings, name, kind="vfat", partitioned=True):
 
 
 def next_stick(machine, recordings):
-    """Plugs a good stick in, which must get all recordings, and returns the seconds until it may be pulled out."""
+    """Plugs in a good stick, which must get all recordings, and returns the seconds until it is safe to unplug."""
     path = machine.path("good.img")
     make_stick(path, "vfat")
     return fill(machine, path, recordings, "good")[0]
@@ -96,13 +96,13 @@ def acknowledge(machine):
     machine.until_transcribed()
 
 
-def check_folders(root, done=True):
-    """Checks every recording on a stick and returns {folder: {file: (bytes, time)}}. `done` is false for a stick that
-    was pulled too early: it may lack the list, and have a folder named partial."""
-    expect(not done or os.path.getsize(os.path.join(root, "index.html")) > 0, "no index.html")
+def check_folders(root, is_complete=True):
+    """Checks every recording on a stick and returns {folder: {file: (bytes, time)}}. `is_complete` is false for a stick that was pulled too
+    early: it may lack index.html, and have a folder named partial."""
+    expect(not is_complete or os.path.getsize(os.path.join(root, "index.html")) > 0, "no index.html")
     found = {}
     for folder, _, names in os.walk(root):
-        if "audio.flac" not in names or not done and os.path.basename(folder).startswith("partial"):
+        if "audio.flac" not in names or not is_complete and os.path.basename(folder).startswith("partial"):
             continue
         expect(set(names) == SIGNED.union(FILES), "%s contains %s" % (folder, " ".join(sorted(names))))
         listed = [line.split("  ", 1)[1] for line in text(os.path.join(folder, "SHA256SUMS")).splitlines()]
@@ -125,7 +125,7 @@ def text(path):
 
 
 def stick(kind, partitioned=True):
-    """Returns a scenario in which a stick gets all recordings, and the second time only the new one."""
+    """Returns a scenario in which a stick gets all recordings, and only the new one when it is plugged in again."""
     def scenario(bench):
         with bench.appliance("stick-%s%s" % (kind, "" if partitioned else "-whole")) as machine:
             path = machine.path("stick.img")
@@ -143,30 +143,30 @@ def stick(kind, partitioned=True):
             for folder, files in before.items():
                 expect(after.get(folder) == files, "%s was written again" % folder)
             run(*CHECKS[kind], machine.path("second.volume"))
-            # The journal has the stick's UUID, although the sandbox hides the first file in which the copy looks for it.
-            identifier = run("blkid", "-p", "-s", "UUID", "-o", "value", machine.path("second.volume")).decode().strip()
+            # The journal must have the stick's UUID, although the sandbox hides the file in which the copy looks for it first.
+            volume_id = run("blkid", "-p", "-s", "UUID", "-o", "value", machine.path("second.volume")).decode().strip()
             volumes = machine.shell("grep -ho '\"volume\":\"[^\"]*\"' %s/recordings/*/journal.jsonl | sort -u" % STORAGE)
-            expect(identifier and volumes.split() == ['"volume":"%s"' % identifier],
-                   "the stick is %s, and the journal has %s" % (identifier, volumes))
+            expect(volume_id and volumes.split() == ['"volume":"%s"' % volume_id],
+                   "the stick's UUID is %s, but the journal has %s" % (volume_id, volumes))
             expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
-            return "done after %.0f s and %.0f s, 2 folders intact, the second time 1 was copied" % (first, second)
+            return "safe to unplug after %.0f s and %.0f s; 2 intact folders, one from each copy" % (first, second)
     return scenario
 
 
 def read_stick(path, kind, partitioned, target):
-    """Copies the folder Fieldscribe from a stick to the host and returns its path. Leaves the file system in TARGET.volume."""
+    """Copies the folder Fieldscribe from a stick to the host and returns the path of the copy. Leaves the file system in TARGET.volume."""
     volume = target + ".volume"
     with open(path, "rb") as source, open(volume, "wb") as part:
         source.seek(MIB if partitioned else 0)
         shutil.copyfileobj(source, part)
         if partitioned:
-            # Removes the data after the partition.
+            # Removes the last MiB, which is after the partition.
             part.truncate(part.tell() - MIB)
     return read_folder(volume, kind, target)
 
 
 def read_folder(volume, kind, target):
-    """Copies the folder Fieldscribe from a file system to the host and returns its path."""
+    """Copies the folder Fieldscribe from a file system to the host and returns the path of the copy."""
     os.makedirs(target)
     if kind == "vfat":
         run("mcopy", "-s", "-m", "-i", volume, "::Fieldscribe", target)
@@ -180,8 +180,7 @@ def read_folder(volume, kind, target):
 
 
 def read_ntfs(volume, folder, target):
-    """Copies a folder from an NTFS volume with the tools of ntfs-3g, which append a slash to the names of folders and do not
-    report times."""
+    """Copies a folder from an NTFS volume with the tools of ntfs-3g. They append a slash to the names of folders, and report no times."""
     os.makedirs(target + folder)
     for line in run("ntfsls", "--quiet", "--force", "--classify", "--path", folder, volume).decode().splitlines():
         name = folder + "/" + line.rstrip("/")
@@ -196,7 +195,7 @@ def read_ntfs(volume, folder, target):
 
 
 def stick_read_only(bench):
-    """A write-protected stick: a fault with a reason, and the next stick gets everything."""
+    """A write-protected stick causes a fault with a reason, and the next stick gets everything."""
     with bench.appliance("stick-read-only") as machine:
         make_stick(machine.path("bad.img"), "vfat")
         machine.record(3)
@@ -204,19 +203,19 @@ def stick_read_only(bench):
         machine.stick_in(machine.path("bad.img"), name="bad", read_only=True)
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 120, "fast blinks: a fault")
         machine.stick_out("bad")
-        expect(not machine.lamp().done(began), "the lamp showed that it is safe to unplug")
+        expect(not machine.lamp().safe_signals(began), "the lamp showed that it is safe to unplug")
         reason = machine.journal("fieldscribe-export@*")
         expect("cannot be mounted" in reason or "read-only" in reason, reason)
         acknowledge(machine)
         seconds = next_stick(machine, 2)
-        return "the fault was reported; the next stick was done after %.0f s" % seconds
+        return "the fault was reported; the next stick was safe to unplug after %.0f s" % seconds
 
 
-# When a stick is pulled, and a condition on the machine that is true at that moment.
+# The times at which the stick is pulled, each with a condition on the machine that is true at that time.
 PULLED = (("during a write", "test -n \"$(find /run/fieldscribe-stick -path '*/partial/*' -name 'audio.*')\""),
           ("before it is unmounted", "grep -q ' /run/fieldscribe-stick [a-z0-9]* ro' /proc/mounts"))
 
-# hold CONDITION: stops the copy as soon as the condition is true; systemd continues it when the stick is gone.
+# hold CONDITION: pauses the copy as soon as the condition is true. systemd continues it when the stick is gone.
 HOLD = """cat >/run/test/hold <<'END'
 until eval "$1"; do
     sleep 0.01 # wait: polls for the condition; the tries are a limit
@@ -229,8 +228,8 @@ END
 
 
 def stick_pulled(bench):
-    """A stick is pulled during a write, and when it only remains to be unmounted: a fault, no incomplete folder under a final name,
-    and the next copy to the same stick completes it."""
+    """A stick is pulled during a write, and again just before it is unmounted. Each time there is a fault, and no incomplete folder has a
+    final name. The next copy to the same stick completes it."""
     with bench.appliance("stick-pulled") as machine:
         path = machine.path("stick.img")
         make_stick(path, "vfat")
@@ -242,23 +241,23 @@ def stick_pulled(bench):
             began = machine.note("stick")
             machine.stick_in(path)
             machine.until("! systemctl is-active --quiet hold-%d" % number, 150)
-            expect(not machine.lamp().done(began), "pulled %s: the copy was already done" % when)
+            expect(not machine.lamp().safe_signals(began), "pulled %s: the copy was already done" % when)
             machine.stick_out()
-            machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault, pulled " + when)
-            expect(not machine.lamp().done(began), "pulled %s: the lamp showed that it is safe to unplug" % when)
+            machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault after a pull " + when)
+            expect(not machine.lamp().safe_signals(began), "pulled %s: the lamp showed that it is safe to unplug" % when)
             root = read_stick(path, "vfat", True, machine.path("pulled-%d" % number))
-            counts.append(len(check_folders(root, done=False)))
+            counts.append(len(check_folders(root, is_complete=False)))
             acknowledge(machine)
         expect(counts == [0, 2], "there were %d and %d intact recordings on the stick instead of 0 and 2" % tuple(counts))
         seconds = fill(machine, path, 3, "read")[0]
         machine.shell("fieldscribe verify")
-        return "pulled %s: a fault each time, then %d and %d intact recordings on the stick; completed after %.0f s, 3 intact" % (
+        return "pulled %s: a fault each time, then %d and %d intact recordings on the stick; all 3 intact %.0f s after it was plugged in again" % (
             " and ".join(when for when, _ in PULLED), *counts, seconds)
 
 
 def make_dirty(path):
-    """Puts a partitioned FAT32 stick into the state after a pull during a write: an incomplete copy, clusters that the FAT does not
-    link, and the flag that the volume was not unmounted."""
+    """Puts a partitioned FAT32 stick into the state after a pull during a write: it has an incomplete copy, clusters that the FAT does not
+    link, and the flag for a volume that was not unmounted."""
     with open(path + ".sound", "wb") as file:
         file.write(os.urandom(300_000))
     for folder in ("", "/appliance", "/appliance/partial"):
@@ -289,11 +288,11 @@ def stick_dirty(bench):
         expect(not os.path.exists(os.path.join(root, "appliance", "partial")), "the incomplete copy is still there")
         run(*CHECKS["vfat"], machine.path("read.volume"))
         expect("repaired" in machine.journal("fieldscribe-export@*"), "the journal does not report the repair")
-        return "repaired, done after %.0f s" % seconds
+        return "repaired, and safe to unplug after %.0f s" % seconds
 
 
 def stick_full(bench):
-    """A stick without enough space: a fault, the reason in RESULT.txt, and no incomplete folder."""
+    """A stick without enough space causes a fault, with the reason in RESULT.txt, and gets no incomplete folder."""
     with bench.appliance("stick-full") as machine:
         path = machine.path("stick.img")
         make_stick(path, "vfat", megabytes=6)
@@ -306,9 +305,9 @@ def stick_full(bench):
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 120, "fast blinks: a fault")
         machine.until("systemctl show -P ActiveState fieldscribe-export@sda1 | grep -E 'inactive|failed'")
         machine.stick_out()
-        expect(not machine.lamp().done(began), "the lamp showed that it is safe to unplug")
+        expect(not machine.lamp().safe_signals(began), "the lamp showed that it is safe to unplug")
         root = read_stick(path, "vfat", True, machine.path("full"))
-        expect(check_folders(root, done=False) == {}, "there is a recording on the full stick")
+        expect(check_folders(root, is_complete=False) == {}, "there is a recording on the full stick")
         result = text(root + "/RESULT.txt")
         expect("NOT EVERYTHING WAS COPIED" in result and "free space" in result, result)
         run("mcopy", "-i", "%s@@1M" % path, "::filler.bin", machine.path("filler.back"))
@@ -318,4 +317,4 @@ def stick_full(bench):
         machine.shell("fieldscribe verify")
         acknowledge(machine)
         seconds = next_stick(machine, 2)
-        return "the fault was reported, also in RESULT.txt; no other file on the stick changed; the next stick was done after %.0f s" % seconds
+        return "the fault was reported, also in RESULT.txt; no other file on the stick changed; the next stick was safe to unplug after %.0f s" % seconds

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # arm64.sh sets cache and suite
-# Runs arm64 programs on this machine with qemu, and installs Debian 13 for arm64 into a folder. Source deploy/lib/arm64.sh first.
+# Runs arm64 programs on this machine with qemu, and makes an archive of Debian 13 for arm64. Source deploy/lib/arm64.sh first.
 # Tests/Arm64/test, Tests/Appliance/image/build and deploy/image source this file.
 
 # The binfmt_misc entry for arm64 ELF files, with the name that mmdebstrap expects.
@@ -8,7 +8,7 @@ arm64_magic=':qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x0
 arm64_magic+=':\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
 arm64_magic+=":$cache/qemu/usr/bin/qemu-aarch64:F"
 
-# Unpacks qemu from Debian 13, which is linked statically. Debian 12's version lacks openat2, with which `export` opens files.
+# Unpacks Debian 13's qemu, which is linked statically. Debian 12's qemu lacks openat2, with which `export` opens files.
 make_qemu() {
     local folder=$cache/qemu
     is_made "$folder" qemu-user && return
@@ -23,7 +23,7 @@ make_qemu() {
 # emulating COMMAND...: runs a command in its own user, mount and process namespaces, where qemu runs arm64 programs. Since Linux
 # 6.7, each namespace has its own binfmt_misc; with an older kernel, install qemu-user-static, which registers qemu for all.
 emulating() {
-    local gate inner status=0
+    local gate child status=0
     gate=$(mktemp --dry-run)
     mkfifo -m 0600 "$gate"
     # shellcheck disable=SC2016 # for the inner shell
@@ -35,22 +35,22 @@ emulating() {
             exit 3
         fi
         exec \"\$@\"" "$@"' bash "$gate" "$arm64_magic" "$@" &
-    inner=$!
-    until [ "$(readlink /proc/$inner/ns/user)" != "$(readlink /proc/self/ns/user)" ]; do sleep 0.05; done # wait: polls for the namespace
+    child=$!
+    until [ "$(readlink /proc/$child/ns/user)" != "$(readlink /proc/self/ns/user)" ]; do sleep 0.05; done # wait: polls for the namespace
     if [ "$(id -u)" -eq 0 ]; then
-        echo '0 0 65536' >/proc/$inner/uid_map
-        echo '0 0 65536' >/proc/$inner/gid_map
+        echo '0 0 65536' >/proc/$child/uid_map
+        echo '0 0 65536' >/proc/$child/gid_map
     else
-        map_ids newuidmap "$inner" "$(id -u)" /etc/subuid
-        map_ids newgidmap "$inner" "$(id -g)" /etc/subgid
+        map_ids newuidmap "$child" "$(id -u)" /etc/subuid
+        map_ids newgidmap "$child" "$(id -g)" /etc/subgid
     fi
     echo >"$gate"
-    wait "$inner" || status=$?
+    wait "$child" || status=$?
     rm -f "$gate"
     return "$status"
 }
 
-# emulating_at_w COMMAND...: runs a command like emulating, with this repository mounted at /w, because the tests were built there.
+# emulating_at_w COMMAND...: like emulating, but with this repository mounted at /w, because the tests were built there.
 emulating_at_w() {
     # shellcheck disable=SC2016 # for the inner shell
     emulating bash -c '
@@ -69,7 +69,7 @@ emulating_at_w() {
         exec chroot /mnt sh -c "cd /w && exec \"\$@\"" sh "$@"' bash "$@"
 }
 
-# map_ids PROGRAM PROCESS ID FILE: maps root in the namespace to the caller's ID, and all other IDs to the caller's range in FILE.
+# map_ids PROGRAM PID ID FILE: maps root in the namespace to the caller's ID, and all other IDs to the caller's range in FILE.
 map_ids() {
     local range
     range=$(sed -n "s/^$(id -un):\([0-9]*\):\([0-9]*\)$/\1 \2/p" "$4" | head -n 1)
@@ -77,8 +77,8 @@ map_ids() {
     "$1" "$2" 0 "$3" 1 1 $range
 }
 
-# Makes an archive of Debian 13 for arm64 with apt, systemd and udev, which stands in for Raspberry Pi OS Lite. Downloads the
-# package's dependencies, but does not install them.
+# Makes root.tar, a Debian 13 for arm64 with apt, systemd and udev, which stands in for Raspberry Pi OS Lite. It also has the
+# downloaded dependencies of our package, which are not installed.
 make_arm64_root() {
     local root=$cache/root mirror
     is_made "$root" "${root_packages[@]}" && return

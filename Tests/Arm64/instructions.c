@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Declarations from qemu-plugin.h, version 1, because no Debian package contains that file. */
+/* The declarations from qemu-plugin.h, version 1. No Debian package contains that file. */
 typedef uint64_t plugin_id;
 struct qemu_plugin_tb;
 typedef void (*on_translation)(plugin_id, struct qemu_plugin_tb *);

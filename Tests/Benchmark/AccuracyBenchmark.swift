@@ -2,8 +2,8 @@ import Core
 import Recognition
 import TestKit
 
-/// Measures word errors, CPU and memory of every engine's profiles on the open set, compared with the stock program and
-/// Moonshine's own package; optionally also two workers, seams and latency.
+/// Measures word errors, CPU time, memory and confidence of each contender on the open set; optionally also two
+/// workers, seams and latency.
 struct AccuracyBenchmark {
     struct Result: Codable {
         var name: String
@@ -22,13 +22,13 @@ struct AccuracyBenchmark {
         var workerMegabytes: Double?
         /// The memory of two workers, counting shared pages once, divided by the memory of one worker.
         var twoWorkersRatio: Double?
-        /// The CPU seconds for repeated loading of the model, if each file has its own process.
+        /// The CPU seconds spent on loading the model again for each file after the first; nil if it is loaded once.
         var loadingSeconds: Double?
-        /// The area under the ROC curve and the calibration error of word confidences on `judge`.
+        /// Measured on `judge`.
         var confidence: Confidence?
         /// Measured on the same files with their pauses removed.
         var seams: SeamReport.Shares?
-        /// Measured on one reader's files, joined.
+        /// Measured on one reader's files, joined into one recording.
         var latency: LatencyBenchmark.Latency?
 
         struct Confidence: Codable {
@@ -44,11 +44,11 @@ struct AccuracyBenchmark {
     let corpus: Corpus
     /// The prefix of the names of result files.
     var title = "accuracy"
-    /// Whether to measure two workers, seams and latency, too.
+    /// Whether to measure two workers, seams and latency as well.
     var isComplete = false
 
-    /// Measures the named contenders, or all, prints the tables, and writes `accuracy.json` and `accuracy.svg`. The
-    /// figures of other contenders come from their last run.
+    /// Measures the contenders with these names, or all if `names` is nil. Prints the tables, and writes the figures of
+    /// all contenders to a JSON file and a plot; the figures of contenders not measured now come from their last run.
     func run(only names: [String]?, pictures: String?) throws {
         for contender in Contender.chosen(among: names, in: harness) {
             switch contender.kind {
@@ -61,7 +61,7 @@ struct AccuracyBenchmark {
             }
         }
         let seconds = try audioSeconds()
-        // Omits results for other sets of files.
+        // Omits saved results that were measured on other files.
         let results = Contender.all.compactMap { harness.savedFigures(Result.self, "\(title)-\($0.name)") }
             .filter { abs($0.audioSeconds - seconds) < 0.01 }
         print("\n\(table(results).markdown)")
@@ -163,41 +163,43 @@ struct AccuracyBenchmark {
         var table = Table([""] + results.map(\.name))
         func row(_ name: String, _ figure: (Result) -> String) { table.add([name] + results.map(figure)) }
         for group in corpus.groups {
-            row("word errors, \(group), %") { shown($0.wordErrors[group] ?? 0, 1) }
+            row("word errors, \(group), %") { formatted($0.wordErrors[group] ?? 0, 1) }
         }
-        row("word errors, all, %") { shown($0.overall, 1) }
+        row("word errors, all, %") { formatted($0.overall, 1) }
         for name in corpus.excluded.map(\.name) {
-            row("word errors, \(name), separate, %") { $0.apart[name].map { shown($0, 1) } ?? "-" }
+            row("word errors, \(name), not in all, %") { $0.apart[name].map { formatted($0, 1) } ?? "-" }
         }
         for part in Corpus.partNames {
-            row("word errors, \(part), %") { $0.errorsOfParts[part].map { shown($0, 1) } ?? "-" }
+            row("word errors, \(part), %") { $0.errorsOfParts[part].map { formatted($0, 1) } ?? "-" }
         }
         let peers = Contender.peers.compactMap { peer in results.first { $0.name == peer.name } }
         for peer in peers {
-            row("word errors, all, ratio to \(peer.name)") { shown($0.overall / peer.overall, 2) }
+            row("word errors, all, ratio to \(peer.name)") { formatted($0.overall / peer.overall, 2) }
             for part in Corpus.partNames {
                 guard let errors = peer.errorsOfParts[part] else { continue }
-                row("\(part), ratio to \(peer.name)") { $0.errorsOfParts[part].map { shown($0 / errors, 2) } ?? "-" }
-            }
-        }
-        row("CPU, x real time") { shown($0.timesRealTime, 3) }
-        for peer in peers {
-            row("CPU, ratio to \(peer.name)") { shown($0.cpuSeconds / peer.cpuSeconds, 2) }
-            if let loading = peer.loadingSeconds {
-                row("CPU, ratio to \(peer.name) with its model loaded once") {
-                    shown(($0.cpuSeconds - ($0.loadingSeconds ?? 0)) / (peer.cpuSeconds - loading), 2)
+                row("\(part), ratio to \(peer.name)") {
+                    $0.errorsOfParts[part].map { formatted($0 / errors, 2) } ?? "-"
                 }
             }
         }
-        row("wall, x real time") { shown($0.wallSeconds / $0.audioSeconds, 3) }
-        row("peak memory of all, MB") { shown($0.peakMegabytes, 0) }
-        row("peak memory of a worker, MB") { $0.workerMegabytes.map { shown($0, 0) } ?? "-" }
-        row("memory of two workers, ratio to one") { $0.twoWorkersRatio.map { shown($0, 2) } ?? "-" }
-        row("confidence on judge: AUC") { $0.confidence.map { shown($0.areaUnderCurve, 3) } ?? "-" }
-        row("confidence on judge: calibration error") { $0.confidence.map { shown($0.calibrationError, 3) } ?? "-" }
+        row("CPU, x real time") { formatted($0.timesRealTime, 3) }
+        for peer in peers {
+            row("CPU, ratio to \(peer.name)") { formatted($0.cpuSeconds / peer.cpuSeconds, 2) }
+            if let loading = peer.loadingSeconds {
+                row("CPU, ratio to \(peer.name) with its model loaded once") {
+                    formatted(($0.cpuSeconds - ($0.loadingSeconds ?? 0)) / (peer.cpuSeconds - loading), 2)
+                }
+            }
+        }
+        row("wall, x real time") { formatted($0.wallSeconds / $0.audioSeconds, 3) }
+        row("peak memory with workers, MB") { formatted($0.peakMegabytes, 0) }
+        row("peak memory of one worker, MB") { $0.workerMegabytes.map { formatted($0, 0) } ?? "-" }
+        row("memory of two workers, ratio to one") { $0.twoWorkersRatio.map { formatted($0, 2) } ?? "-" }
+        row("confidence on judge: AUC") { $0.confidence.map { formatted($0.areaUnderCurve, 3) } ?? "-" }
+        row("confidence on judge: calibration error") { $0.confidence.map { formatted($0.calibrationError, 3) } ?? "-" }
         guard results.contains(where: { $0.seams != nil }) else { return table }
         func row(_ name: String, _ figure: (Result) -> Double?, _ decimals: Int) {
-            row(name) { figure($0).map { shown($0, decimals) } ?? "-" }
+            row(name) { figure($0).map { formatted($0, decimals) } ?? "-" }
         }
         row("seams", { $0.seams.map { Double($0.seams) } }, 0)
         row("words lost per 100 seams", { $0.seams?.lost }, 1)

@@ -20,19 +20,20 @@ struct AlignmentBenchmark {
         var failures = 0
 
         func share(within seconds: Double) -> String {
-            shown(100 * Double(startErrors.count { abs($0) <= seconds }) / Double(max(1, startErrors.count)), 1) + " %"
+            formatted(100 * Double(startErrors.count { abs($0) <= seconds }) / Double(max(1, startErrors.count)), 1)
+                + " %"
         }
 
         /// The median error of start times; positive if the alignment is late.
         var median: String {
-            startErrors.isEmpty ? "-" : shown(1_000 * startErrors.sorted()[startErrors.count / 2], 0) + " ms"
+            startErrors.isEmpty ? "-" : formatted(1_000 * startErrors.sorted()[startErrors.count / 2], 0) + " ms"
         }
     }
 
     private static let pauses = [0, 0.1, 0.25, 0.5, 1, 2]
     private static let maximumSamples = 12 * SamplePosition.rate
     private static let rounds = 2
-    private static let spoken = [
+    private static let sentences = [
         "the morning train was late again", "nobody had told the captain about seven boxes",
         "please bring milk bread and fifteen apples", "her brother kept the green umbrella",
         "we talked about music until midnight", "doctor watson opened every window",
@@ -44,11 +45,12 @@ struct AlignmentBenchmark {
     func run() throws {
         let initialMegabytes = Self.memoryMegabytes
         let aligner = try ForcedAligner(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
-        let (aligned, seconds, cpu) = try alignCorpus(aligner)
-        let all = corpus.items.count + corpus.excluded.count
+        let (alignedCount, seconds, cpu) = try alignCorpus(aligner)
+        let fileCount = corpus.items.count + corpus.excluded.count
         print(
-            "\(aligned) of \(all) recordings were aligned: \(shown(seconds, 0)) s, \(shown(cpu / seconds, 4)) s of CPU "
-                + "per second. The aligner takes \(shown(Self.memoryMegabytes - initialMegabytes, 0)) MB.\n")
+            "\(alignedCount) of \(fileCount) files were aligned: \(formatted(seconds, 0)) s of audio, with "
+                + "\(formatted(cpu / seconds, 4)) s of CPU per second of audio. The aligner uses "
+                + "\(formatted(Self.memoryMegabytes - initialMegabytes, 0)) MB.\n")
         var table = Table(
             "assembled speech: known starts of words", "recordings", "not aligned", "starts", "within 50 ms",
             "within 100 ms", "median error")
@@ -64,31 +66,31 @@ struct AlignmentBenchmark {
         }
         for pause in [0, 0.25, 1, 2] {
             add(
-                "first words of recordings joined with pauses of \(shown(pause, 2)) s",
+                "first words of recordings joined with pauses of \(formatted(pause, 2)) s",
                 try scoreJoinedFiles(files, aligner, [pause]))
         }
         add("the same, pauses of 0 to 2 s", try scoreJoinedFiles(files, aligner, Self.pauses))
-        let sentences = try Self.spoken.map { try $0.split(separator: " ").map { try spokenClip(String($0)) } }
+        let wordClips = try Self.sentences.map { try $0.split(separator: " ").map { try spokenClip(String($0)) } }
         add(
             "single words, pauses of 0.1 to 2 s",
-            try score(sentences, aligner, Array(Self.pauses.dropFirst())))
+            try score(wordClips, aligner, Array(Self.pauses.dropFirst())))
         print(table.markdown)
     }
 
-    private func alignCorpus(_ aligner: ForcedAligner) throws -> (aligned: Int, seconds: Double, cpu: Double) {
-        var (aligned, seconds) = (0, 0.0)
+    private func alignCorpus(_ aligner: ForcedAligner) throws -> (alignedCount: Int, seconds: Double, cpu: Double) {
+        var (alignedCount, seconds) = (0, 0.0)
         let began = MonotonicClock.processSeconds
         for item in corpus.items + corpus.excluded {
             let samples = try SeamReport.samples(item.path)
             seconds += Double(samples.count) / Double(SamplePosition.rate)
             let words = item.text.split(separator: " ").map(String.init)
-            let found = try samples.withUnsafeBufferPointer { try aligner.times(of: words, in: $0) }
-            if found != nil { aligned += 1 } else { print("not aligned: \(item.name)") }
+            let times = try samples.withUnsafeBufferPointer { try aligner.times(of: words, in: $0) }
+            if times != nil { alignedCount += 1 } else { print("not aligned: \(item.name)") }
         }
-        return (aligned, seconds, MonotonicClock.processSeconds - began)
+        return (alignedCount, seconds, MonotonicClock.processSeconds - began)
     }
 
-    /// Joins files into recordings of at most 12 s, in several orders, and scores the alignment of each recording.
+    /// Joins files into recordings with at most 12 s of speech, in random orders, and scores their alignment.
     private func scoreJoinedFiles(
         _ files: [Clip], _ aligner: ForcedAligner, _ pauses: [Double]
     ) throws -> (recordings: Int, score: Score) {
@@ -108,33 +110,35 @@ struct AlignmentBenchmark {
         return try score(groups, aligner, pauses)
     }
 
-    /// Joins the clips of each row, and compares the known starts of their first words with the alignment.
+    /// Joins the clips of each row, and compares the alignment with the known start of each clip's first word.
     private func score(
         _ rows: [[Clip]], _ aligner: ForcedAligner, _ pauses: [Double]
     ) throws -> (recordings: Int, score: Score) {
         var random = SeededGenerator(seed: 11)
         var score = Score()
         for row in rows {
-            var samples = Self.silence(0.25, &random)
-            var truth: [(word: Int, start: Int)] = []
+            var samples = Self.roomNoise(0.25, &random)
+            var knownStarts: [(word: Int, start: Int)] = []
             var words: [String] = []
             for clip in row {
-                if clip.isSharp { truth.append((words.count, samples.count)) }
+                if clip.isSharp { knownStarts.append((words.count, samples.count)) }
                 words += clip.words
-                samples += clip.samples + Self.silence(pauses.randomElement(using: &random) ?? 0, &random)
+                samples += clip.samples + Self.roomNoise(pauses.randomElement(using: &random) ?? 0, &random)
             }
-            samples += Self.silence(0.25, &random)
-            guard let found = try samples.withUnsafeBufferPointer({ try aligner.times(of: words, in: $0) }) else {
+            samples += Self.roomNoise(0.25, &random)
+            guard let times = try samples.withUnsafeBufferPointer({ try aligner.times(of: words, in: $0) }) else {
                 score.failures += 1
                 continue
             }
-            score.startErrors += truth.map { found[$0.word].start.seconds - SamplePosition(Int64($0.start)).seconds }
+            score.startErrors += knownStarts.map {
+                times[$0.word].start.seconds - SamplePosition(Int64($0.start)).seconds
+            }
         }
         return (rows.count, score)
     }
 
-    /// Returns noise as quiet as in a quiet room.
-    private static func silence(_ seconds: Double, _ random: inout SeededGenerator) -> [Int16] {
+    /// Returns noise like that of a quiet room.
+    private static func roomNoise(_ seconds: Double, _ random: inout SeededGenerator) -> [Int16] {
         (0..<Int(seconds * Double(SamplePosition.rate))).map { _ in Int16.random(in: -8...8, using: &random) }
     }
 
@@ -146,8 +150,10 @@ struct AlignmentBenchmark {
         return try clip(path, words: [word]) ?? Clip(samples: [], words: [])
     }
 
-    /// Trims a file to its speech; nil if there is none. Speech begins with the rise that leads to 30 ms louder than 18
-    /// dB below the maximum.
+    /// Trims a file to its speech; returns nil if there is none.
+    ///
+    /// Speech begins where the level rises to within 18 dB of the maximum and stays there for 30 ms. Up to 40 ms of the
+    /// rise are included.
     private func clip(_ path: String, words: [String]) throws -> Clip? {
         let samples = try SeamReport.samples(path)
         let step = 80

@@ -3,7 +3,7 @@ import Glibc
 import Recognition
 import System
 
-/// Measures the figures in README.md: `swift run -c release benchmark [WHAT]`. Prints Markdown.
+/// Measures the figures in README.md, and prints Markdown.
 ///
 /// Speech measurements use the corpus beside the repository. If it is missing, they are skipped with a message.
 @main struct Benchmark {
@@ -14,20 +14,21 @@ import System
                          [--every N] [--only NAMES] [--engine NAME] [--model DIR] [--pictures FOLDER]
                          [--program FILE] [--to FOLDER] [--speakers DIR] [--runs N]
                          [--constant NAMES] [--cache FOLDER] [--jobs N]
-          capture     an hour to the card, compared with arecord
-          appliance   the delay from a button press to lamp and microphone; the CPU use while idle and while recording
-          export      copying the field hour to the folder given with --to, with read-back, compared with cp and sync
+          capture     recording an hour to the card, compared with arecord
+          appliance   the delay from a button press to the lamp and to the first sample; CPU use while idle and while
+                      recording
+          export      copying the field hour to the folder given with --to, with read-back; compared with cp and sync
           sealing     sealed copies of an hour to the folder given with --to, compared with age alone on the same tar;
-                      then on the recorder: sealing the same hour, the time from a stop until a recording is sealed,
+                      then on the recorder: sealing an hour, the time from a stop until a recording is sealed,
                       opening a hundred recordings, and the delay of a start meanwhile;
                       --only stream: the comparison with age alone, in ten rounds
           search      an archive of a million segments in 10,000 recordings, in the folder given with --to: searches,
-                      the list, and the time from a start to its first sample while other clients search and
+                      the list, and the time from a start to the first sample while other clients search and
                       verify; --segments N sets another size
           start       the same archive with folders, words and alternatives, about 2 GB, not in the page cache: the time
-                      until the appliance is ready, and from a start to its first sample while other clients search,
+                      until the appliance is ready, and from a start to the first sample while other clients search,
                       verify and copy
-          copies      copying 5,000 recordings to the folder given with --to, and again with nothing new
+          copies      copying 5,000 recordings to the folder given with --to, and copying again with nothing new
           hour        the field hour with two workers, compared with pocketsphinx_continuous; word errors at seams
           seams       the same without pocketsphinx_continuous; then every profile on speech with its pauses removed
           memory      the memory of one worker and of two
@@ -35,36 +36,36 @@ import System
                       whisper, compared with pocketsphinx_continuous and Moonshine's own package, moonshine-voice from
                       PyPI; writes accuracy.json, and accuracy.svg to the folder given with --pictures
           recognition accuracy, plus the memory of two workers, the seams and the latency of every profile
-          speakers    accuracy with each speaker's files joined into one recording, as a second pass reads them
-          latency     the delay from the end of speech to its committed and its provisional text, in real time; and from
-                      the closing of a group of utterances to its final text
-          robustness  quiet, noisy, clipped and filtered audio; other sample rates
+          speakers    accuracy with each speaker's files joined into one recording, as a second pass transcribes them
+          latency     in real time: the delays from the end of speech to its provisional and its committed text, and
+                      from the closing of a group of utterances to its final text
+          robustness  word errors with quiet, noisy, clipped and filtered audio, and at other sample rates
           music       text recognized in music
           unpaused    30 minutes of speech without a pause
-          silence     text recognized in audio without speech, speech that is missed, and other languages
-          vocabulary  a vocabulary's words, spoken by espeak-ng, and speech without them
-          names       names that occur in the open set, in a list with a hundred others
+          silence     text recognized in audio without speech and in other languages, and speech that is lost
+          vocabulary  word errors with a vocabulary, in its words spoken by espeak-ng, and in speech without them
+          names       word errors with a list of names that occur in the open set, and of a hundred others
           learning    half of the speech is corrected from the reference; the rest is transcribed with and without the
                       learned words
           punctuation whether full stops match the ends of a reader's sentences
           alignment   the alignment of known words: cost, failures, and errors of the start times
-          diarization who spoke, in conversations mixed from single speakers. --only fit,judge,settings,hops,edges,
-                      words,long,conversations selects parts; the default is fit,judge. settings, hops and edges vary
-                      the settings, the hop between windows and the extension of speech, on `fit`; words: attribution of
-                      words to speakers; long: CPU and memory for 10, 60 and 180 minutes; conversations: writes
-                      the conversations themselves. Add clean, far, noise, noisy, room, telephone or hard to measure
-                      only these conditions. Writes the input for pyannote.metrics, which computes the same rates, to
-                      the folder given with --to
+          diarization who spoke, in conversations mixed from files of single speakers. --only fit,judge,settings,hops,
+                      edges,words,long,conversations selects parts; the default is fit,judge. settings, hops and edges
+                      vary the settings, the hop between windows and the extension of speech, on `fit`; words:
+                      attribution of words to speakers; long: CPU and memory for 10, 60 and 180 minutes;
+                      conversations: writes the conversations themselves. Add clean, far, noise, noisy, room, telephone
+                      or hard to measure only these conditions. Writes the input for pyannote.metrics, which computes
+                      the same rates, to the folder given with --to
           parse       parsing corrections: seconds and memory for 1 and 10 MB of each format, and of hostile input
           calibrate   fits the constants of DecoderProfile.swift
-          folds       each constant of Moonshine, chosen on four fifths of the speakers and judged on the last fifth,
-                      with each fifth in turn: mean, spread, and the gain over the simplest value. Estimates the time,
+          folds       each constant of Moonshine, chosen on four fifths of the speakers and judged on the other fifth,
+                      for each fifth in turn: mean, spread, and the gain over the simplest value. Estimates the time,
                       and resumes an interrupted run if the program and the model are the same
           speech      the library Speech: text, CPU and memory compared with `transcribe --jobs 1`, an hour in buffers
                       of 20 ms, and the delay of its first volatile text; --every N also shortens the hour
           --every N   only every Nth file of the open set
-          --only live,final,fast,moonshine-live,moonshine-fast,moonshine-small,whisper,pocketsphinx_continuous,
-                      moonshine-voice
+          --only live,final,fast,moonshine-live,moonshine-final,moonshine-fast,moonshine-small,whisper,
+                      pocketsphinx_continuous,moonshine-voice
                       only these contenders; accuracy, recognition and hour show the last run's figures for the others
           --engine pocketsphinx|moonshine
                       the engine whose constants calibrate fits
@@ -119,10 +120,10 @@ import System
         if arguments.isEmpty { arguments = ["capture", "hour"] }
         if arguments.first == "parse-case" { return ParseBenchmark.runCase(arguments.dropFirst()) }
         if arguments.first == "speech-case" { return SpeechBenchmark.runCase(arguments.dropFirst()) }
-        let measurements = arguments.map { (word: String) -> Measurement in
-            if let measurement = Measurement(rawValue: word) { return measurement }
+        let measurements = arguments.map { (argument: String) -> Measurement in
+            if let measurement = Measurement(rawValue: argument) { return measurement }
             print(usage)
-            exit(word == "--help" ? 0 : 2)
+            exit(argument == "--help" ? 0 : 2)
         }
         let harness = try Harness(program: program, model: model)
         let targetFolder = target ?? harness.folder
@@ -136,25 +137,27 @@ import System
                     .run(HourBenchmark(harness: harness).makeHour().wave)
             case .hour: try HourBenchmark(harness: harness).run(chosen(), withPeer: true)
             case .seams:
-                let hour = chosen()
-                try HourBenchmark(harness: harness).run(hour.isEmpty ? [.live] : hour, withPeer: false)
-                for contender in chosen() where !contender.isPeer && !contender.isSmallBoard {
+                let contenders = chosen()
+                try HourBenchmark(harness: harness).run(contenders.isEmpty ? [.live] : contenders, withPeer: false)
+                for contender in contenders where !contender.isPeer && !contender.isSmallBoard {
                     let unpaused = try HourBenchmark(harness: harness).unpaused(open, by: contender, orders: 3)
                     print("the open set with its pauses removed, in three orders, \(contender.name): \(unpaused.text)")
                 }
             case .memory: try MemoryBenchmark(harness: harness, corpus: open).run(chosen())
             case .robustness:
-                try RobustnessBenchmark(harness: harness, corpus: open, chosen(Self.readers)).run()
+                try RobustnessBenchmark(harness: harness, corpus: open, chosen(Self.defaultContenders)).run()
             case .music: try RobustnessBenchmark(harness: harness, corpus: open, chosen()).music()
             case .unpaused:
                 try HourBenchmark(harness: harness)
-                    .longUnpaused(open, chosen(Self.readers + Contender.peers), minutes: 30 / Double(max(1, step)))
+                    .longUnpaused(
+                        open, chosen(Self.defaultContenders + Contender.peers), minutes: 30 / Double(max(1, step)))
             case .silence:
-                try SilenceBenchmark(harness: harness, corpus: open, step: max(1, step)).run(chosen(Self.readers))
-            case .names: try NamesBenchmark(harness: harness, corpus: open).run(chosen(Self.readers))
+                try SilenceBenchmark(harness: harness, corpus: open, step: max(1, step)).run(
+                    chosen(Self.defaultContenders))
+            case .names: try NamesBenchmark(harness: harness, corpus: open).run(chosen(Self.defaultContenders))
             case .learning:
                 try LearningBenchmark(harness: harness, corpus: open)
-                    .run(only == nil ? chosen([Contender.moonshine[0]]) : chosen(Self.readers))
+                    .run(only == nil ? chosen([Contender.moonshine[0]]) : chosen(Self.defaultContenders))
             case .vocabulary: try VocabularyBenchmark(harness: harness, corpus: open).run()
             case .punctuation: try PunctuationBenchmark(harness: harness, corpus: open).run()
             case .alignment: try AlignmentBenchmark(harness: harness, corpus: open).run()
@@ -184,13 +187,13 @@ import System
                     jobs: max(1, jobs))
             case .speech:
                 try SpeechBenchmark(harness: harness, corpus: open, minutes: 60 / Double(max(1, step)))
-                    .run(chosen(Self.readers))
+                    .run(chosen(Self.defaultContenders))
             case .latency:
                 if only == nil, let reader = try open.reader(in: harness.folder) {
                     try LatencyBenchmark(harness: harness).run(reader.path)
                 }
                 try ProvisionalBenchmark(harness: harness, corpus: open)
-                    .run(chosen(Self.readers + [Contender.small]))
+                    .run(chosen(Self.defaultContenders + [Contender.small]))
             case .speakers:
                 let speakers = try open.joined(in: harness.folder)
                 try AccuracyBenchmark(harness: harness, corpus: speakers, title: "speakers")
@@ -229,8 +232,8 @@ import System
         }
     }
 
-    /// The profiles to compare by default.
-    private static let readers = [Contender.live] + Contender.moonshine
+    /// The contenders to compare by default.
+    private static let defaultContenders = [Contender.live] + Contender.moonshine
 
     /// Real speech from the Debian package pocketsphinx-testdata. The simulated microphone is silent after it ends.
     private static let speech =

@@ -3,7 +3,7 @@ import Recognition
 
 /// Fits the constants of each profile's `Calibration` on the open set, and evaluates them.
 ///
-/// Evaluates by cross-validation: each fifth of the speakers with constants that were fitted on the others.
+/// Evaluates them by cross-validation: on each of five folds of speakers, with constants fitted on the other folds.
 struct CalibrationBenchmark {
     private static let folds = 5
 
@@ -22,11 +22,11 @@ struct CalibrationBenchmark {
                 let fit = LogisticFit(samples.filter { Self.fold(of: $0) != fold })
                 loss += unseen.reduce(0) { $0 + fit.loss($1) }
             }
-            let share = Double(samples.count { $0.isRight }) / Double(samples.count)
-            let constantLoss = samples.reduce(0) { $0 + LogisticFit.loss(share, $1.isRight) }
+            let correctShare = Double(samples.count { $0.isRight }) / Double(samples.count)
+            let constantLoss = samples.reduce(0) { $0 + LogisticFit.loss(correctShare, $1.isRight) }
             table.add([
-                profile.name, fit.weights.map { shown($0, 3) }.joined(separator: ", "), "\(samples.count)",
-                shown(loss / Double(samples.count), 3), shown(constantLoss / Double(samples.count), 3),
+                profile.name, fit.weights.map { formatted($0, 3) }.joined(separator: ", "), "\(samples.count)",
+                formatted(loss / Double(samples.count), 3), formatted(constantLoss / Double(samples.count), 3),
             ])
         }
         print(table.markdown)

@@ -9,25 +9,25 @@ struct CaptureBenchmark {
     let harness: Harness
 
     func run() throws {
-        let sound = "\(harness.folder)/hour.raw"
-        try makeSound(sound)
+        let audio = "\(harness.folder)/hour.raw"
+        try writeNoise(to: audio)
         let configuration = "\(harness.folder)/asound.conf"
         try durableReplace(
             path: configuration,
             with: """
                 </usr/share/alsa/alsa.conf>
-                pcm.benchmark { type file slave.pcm null file /dev/null infile "\(sound)" format raw }
+                pcm.benchmark { type file slave.pcm null file /dev/null infile "\(audio)" format raw }
 
                 """)
         let alsa = ["ALSA_CONFIG_PATH": configuration]
-        var ours: [MeasuredProcess] = []
-        var theirs: [MeasuredProcess] = []
-        var short: [MeasuredProcess] = []
+        var fieldscribeRuns: [MeasuredProcess] = []
+        var arecordRuns: [MeasuredProcess] = []
+        var shortRuns: [MeasuredProcess] = []
         for round in 0..<5 {
             let storage = "\(harness.folder)/storage-\(getpid())-\(round)"
-            ours.append(try record(seconds: Self.hour, storage, alsa))
-            short.append(try record(seconds: Self.hour / 10, "\(storage)-short", alsa))
-            theirs.append(
+            fieldscribeRuns.append(try record(seconds: Self.hour, storage, alsa))
+            shortRuns.append(try record(seconds: Self.hour / 10, "\(storage)-short", alsa))
+            arecordRuns.append(
                 try MeasuredProcess(
                     [
                         "arecord", "-q", "-D", "benchmark", "-t", "wav", "-f", "S16_LE", "-r", "16000", "-c", "1", "-d",
@@ -35,16 +35,17 @@ struct CaptureBenchmark {
                     ], environment: alsa))
             for path in [storage, "\(storage)-short"] { _ = try MeasuredProcess(["rm", "-r", path]) }
         }
-        guard (ours + theirs + short).allSatisfy({ $0.status == 0 }) else {
+        guard (fieldscribeRuns + arecordRuns + shortRuns).allSatisfy({ $0.status == 0 }) else {
             throw DeviceError(
                 .failed, "benchmark", "a recording failed; run record --microphone alsa+fast:NAME by hand")
         }
         var table = Table("measurement", "fieldscribe", "peer", "ratio")
         table.compare(
-            "capture to disk, an hour: CPU s (median of 5)", ours.median(\.cpuSeconds), theirs.median(\.cpuSeconds))
+            "capture to disk, an hour: CPU s (median of 5)", fieldscribeRuns.median(\.cpuSeconds),
+            arecordRuns.median(\.cpuSeconds))
         table.compare(
-            "capture to disk: peak MB after 60 min, compared with 6 min", ours.median(\.peakMegabytes),
-            short.median(\.peakMegabytes))
+            "capture to disk: peak MB after 60 min, compared with 6 min", fieldscribeRuns.median(\.peakMegabytes),
+            shortRuns.median(\.peakMegabytes))
         print(table.markdown)
     }
 
@@ -59,10 +60,10 @@ struct CaptureBenchmark {
     }
 
     /// Writes an hour of soft noise from a linear congruential generator.
-    private func makeSound(_ path: String) throws {
+    private func writeNoise(to path: String) throws {
         let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
         var state: UInt32 = 1
-        // Writes a second at a time, because the peak memory of a child process starts at its parent's.
+        // Writes one second at a time, because a child process's peak memory includes the memory of its parent.
         for _ in 0..<Self.hour {
             let samples = (0..<SamplePosition.rate).map { _ -> Int16 in
                 state = state &* 1_664_525 &+ 1_013_904_223

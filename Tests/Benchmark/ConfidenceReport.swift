@@ -49,12 +49,12 @@ struct ConfidenceReport {
         var table = Table("confidence", "words", "mean confidence", "share of right words")
         for bin in bins {
             table.add([
-                "\(shown(bin.lowerBound, 1)) to \(shown(bin.lowerBound + 0.1, 1))", "\(bin.count)",
-                shown(bin.confidence, 2), shown(bin.accuracy, 2),
+                "\(formatted(bin.lowerBound, 1)) to \(formatted(bin.lowerBound + 0.1, 1))", "\(bin.count)",
+                formatted(bin.confidence, 2), formatted(bin.accuracy, 2),
             ])
         }
         return table.markdown
-            + "\nAUC \(shown(areaUnderCurve, 3)), calibration error \(shown(calibrationError, 3)), "
+            + "\nAUC \(formatted(areaUnderCurve, 3)), calibration error \(formatted(calibrationError, 3)), "
             + "\(words.count) words\n"
     }
 

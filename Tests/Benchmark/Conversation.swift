@@ -2,7 +2,8 @@ import Core
 import Glibc
 import TestKit
 
-/// A conversation mixed from single speakers' files, and who speaks when. The same seed yields the same conversation.
+/// A conversation mixed from files of single speakers, with the ranges in which each of them speaks. The same seed
+/// yields the same conversation.
 struct Conversation {
     /// The acoustic condition.
     enum Condition: String, CaseIterable {
@@ -19,7 +20,7 @@ struct Conversation {
         /// The second speaker is on the telephone (300 to 3,400 Hz), played by a loudspeaker in the room, 6 dB below.
         case telephone
         /// Like `room`, with noise 20 dB below the speech, turns of 0.5 to 4 s, and overlap at a quarter of the
-        /// changes.
+        /// speaker changes.
         case hard
 
         /// The conditions whose errors are reported.
@@ -59,9 +60,9 @@ struct Conversation {
                 turn += part
                 remaining[speaker] = remaining[speaker].dropFirst(part.count)
             }
-            let isCalling = condition == .telephone && speaker == 1
-            let level: Float = isCalling ? 0.5 : (condition == .far || hasRoom) && speaker == 1 ? 0.251 : 1
-            var sound = Self.leveled(turn).map { $0 * level }
+            let isOnTelephone = condition == .telephone && speaker == 1
+            let level: Float = isOnTelephone ? 0.5 : (condition == .far || hasRoom) && speaker == 1 ? 0.251 : 1
+            var audio = Self.leveled(turn).map { $0 * level }
             truth += Self.speech(in: turn).map {
                 (
                     speaker,
@@ -69,10 +70,10 @@ struct Conversation {
                         SamplePosition(Int64(start + $0.lowerBound)), SamplePosition(Int64(start + $0.upperBound)))
                 )
             }
-            if isCalling { sound = Self.convolved(sound, Self.telephone) }
-            if hasRoom || isCalling { sound = Self.convolved(sound, responses[speaker]) }
-            if mix.count < start + sound.count { mix += [Float](repeating: 0, count: start + sound.count - mix.count) }
-            for (index, value) in sound.enumerated() { mix[start + index] += value }
+            if isOnTelephone { audio = Self.convolved(audio, Self.telephone) }
+            if hasRoom || isOnTelephone { audio = Self.convolved(audio, responses[speaker]) }
+            if mix.count < start + audio.count { mix += [Float](repeating: 0, count: start + audio.count - mix.count) }
+            for (index, value) in audio.enumerated() { mix[start + index] += value }
             let overlaps = Double.random(in: 0..<1, using: &random) < (isHard ? 0.25 : 0.1)
             let gap =
                 overlaps
@@ -86,7 +87,7 @@ struct Conversation {
             }
         }
         mix += [Float](repeating: 0, count: SamplePosition.rate / 2)
-        // Speech is at -26 dBFS.
+        // The RMS of the noise; that of speech is 0.05.
         let noise: Float =
             switch condition {
             case .noisy: 0.05 * 0.316
@@ -101,7 +102,7 @@ struct Conversation {
         self.truth = DiarizationErrors.united(truth)
     }
 
-    /// Returns the speech in a file: audio within 35 dB of the maximum, including pauses shorter than 0.5 s.
+    /// Returns the ranges of speech in a file: audio within 35 dB of the maximum, including pauses shorter than 0.5 s.
     private static func speech(in samples: [Int16]) -> [Range<Int>] {
         let frame = 320
         let levels = stride(from: 0, to: samples.count, by: frame).map { start -> Float in
@@ -109,18 +110,19 @@ struct Conversation {
             return part.reduce(0) { $0 + Float($1) * Float($1) } / Float(max(1, part.count))
         }
         let minimum = (levels.max() ?? 0) / 3_162
-        var found: [Range<Int>] = []
+        var ranges: [Range<Int>] = []
         for (index, level) in levels.enumerated() where level > minimum && level > 0 {
             let range = index * frame..<min(samples.count, (index + 1) * frame)
-            if let last = found.last, range.lowerBound - last.upperBound < SamplePosition.rate / 2 {
-                found[found.count - 1] = last.lowerBound..<range.upperBound
+            if let last = ranges.last, range.lowerBound - last.upperBound < SamplePosition.rate / 2 {
+                ranges[ranges.count - 1] = last.lowerBound..<range.upperBound
             } else {
-                found.append(range)
+                ranges.append(range)
             }
         }
-        return found
+        return ranges
     }
 
+    /// Scales samples so that the RMS of their speech is 0.05 (-26 dBFS).
     private static func leveled(_ samples: [Int16]) -> [Float] {
         let speech = speech(in: samples)
         let power = speech.reduce(Float(0)) { sum, range in
@@ -156,19 +158,19 @@ struct Conversation {
         }
     }()
 
-    private static func convolved(_ sound: [Float], _ response: [Float]) -> [Float] {
-        var sum = [Float](repeating: 0, count: sound.count)
+    private static func convolved(_ audio: [Float], _ response: [Float]) -> [Float] {
+        var sum = [Float](repeating: 0, count: audio.count)
         sum.withUnsafeMutableBufferPointer { sum in
-            sound.withUnsafeBufferPointer { sound in
-                for (delay, weight) in response.enumerated() where weight != 0 && delay < sound.count {
-                    for index in delay..<sound.count { sum[index] += weight * sound[index - delay] }
+            audio.withUnsafeBufferPointer { audio in
+                for (delay, weight) in response.enumerated() where weight != 0 && delay < audio.count {
+                    for index in delay..<audio.count { sum[index] += weight * audio[index - delay] }
                 }
             }
         }
         return sum
     }
 
-    /// The regions as computed for recordings: those of the voice detector, extended by `SpeechEdges`.
+    /// The voice detector's regions, extended by 0.2 s on both sides, as for recordings.
     var regions: [SampleRange] { Diarization.regions(speech, length: SamplePosition(Int64(samples.count))) }
 
     /// The voice detector's regions.

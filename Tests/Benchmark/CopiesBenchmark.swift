@@ -7,6 +7,7 @@ struct CopiesBenchmark {
     let harness: Harness
     /// A folder on the simulated stick.
     let target: String
+    /// The number of recordings.
     let count: Int
 
     func run() throws {
@@ -23,12 +24,12 @@ struct CopiesBenchmark {
                 harness.fieldscribe, "export", "--to", stick, "--directory", storage, "--config", configuration,
             ])
             guard cost.status == 0 else { throw DeviceError(.failed, "benchmark", "copying to \(stick) failed") }
-            table.add([label, shown(cost.wallSeconds, 1)])
+            table.add([label, formatted(cost.wallSeconds, 1)])
         }
         print(table.markdown)
     }
 
-    /// Makes the first recording, and copies it for all others.
+    /// Records the first recording. Creates the others as hard links to its audio, and adds them to the database.
     private func makeRecordings(into storage: String) throws {
         try harness.record("tone:440", seconds: 1, into: storage)
         let script = """

@@ -12,14 +12,14 @@ struct Corpus {
         /// The file name without folder and extension.
         var name: String { String(path.split(separator: "/").last?.prefix { $0 != "." } ?? "") }
         var group: String { String(name.prefix { $0 != "_" }) }
-        /// The LibriSpeech speaker ID with its group. In other groups, all files count as one speaker's.
+        /// The LibriSpeech speaker ID with its group. In other groups, all files count as one speaker.
         var speaker: String { group == "lso" ? String(name.prefix { $0 != "-" }) : group }
     }
 
     /// The corpus folder, which is beside the repository and not part of it.
     static let folder = "../shared/corpus"
 
-    /// A file that ends in reverberation that nobody can transcribe.
+    /// A part of the name of a file that ends in unintelligible reverberation.
     private static let excludedName = "lucier"
 
     var items: [Item]
@@ -55,14 +55,15 @@ struct Corpus {
             parts: Dictionary(parts) { $1 })
     }
 
-    /// Returns every `step`th file, as a smaller set of the same kind.
+    /// Returns the corpus with every `step`th file.
     func every(_ step: Int) -> Corpus {
         Corpus(
             items: items.enumerated().filter { $0.offset % step == 0 }.map(\.element), excluded: excluded,
             parts: parts)
     }
 
-    /// Joins each speaker's files into one recording, with a second of silence after each file.
+    /// Joins each speaker's files into one recording, with a second of silence after each file. Omits speakers with
+    /// only one file.
     func joined(in folder: String) throws -> Corpus {
         let pause = "\(folder)/pause.wav"
         try writeSilence(seconds: 1, to: pause)
@@ -76,7 +77,7 @@ struct Corpus {
             })
     }
 
-    /// Joins one reader's files; returns nil if they are not in this set.
+    /// Joins the files of the reader `lj`; returns nil if this corpus has fewer than two of them.
     func reader(in folder: String) throws -> Item? { try joined(in: folder).items.first { $0.group == "lj" } }
 
     /// Returns the word errors of texts, which are given by file name. The result has one entry per group, and an entry

@@ -6,8 +6,8 @@ import Recognition
 import System
 import TestKit
 
-/// Measures who spoke in conversations mixed from single speakers: the diarization error rate and the number of people,
-/// within the voice detector's regions.
+/// Measures speaker diarization of conversations mixed from files of single speakers: the diarization error rate, and
+/// whether the number of people is correct.
 struct DiarizationBenchmark {
     let harness: Harness
     let corpus: Corpus
@@ -18,12 +18,13 @@ struct DiarizationBenchmark {
     /// The number of conversations per table cell.
     let runs: Int
     let conditions: [Conversation.Condition]
-    /// The folder for conversations and results, from which another tool can compute the same rates; nil to write none.
+    /// The folder for conversations and results, from which another tool can compute the same rates. If it is nil, no
+    /// results are written.
     let output: String?
 
     private static let seconds = 180.0
 
-    /// A conversation with everything that is computed only once.
+    /// A conversation, and the results that are computed only once for it.
     private struct Case {
         var condition: Conversation.Condition
         var people: Int
@@ -83,8 +84,8 @@ struct DiarizationBenchmark {
         let settings = "\(harness.folder)/speakers.conf"
         try Data("[recognizer]\nspeaker-model = \(model.path)\n".utf8).write(to: URL(filePath: settings))
         var table = Table("`judge`, two people", "words", "wrong person, %", "words in overlap", "correct number")
-        var rows:
-            [(condition: Conversation.Condition, words: Int, wrong: Int, overlapped: Int, correct: Int, runs: Int)] = []
+        typealias Counts = (words: Int, wrong: Int, overlapped: Int, correct: Int, runs: Int)
+        var rows: [(condition: Conversation.Condition, counts: Counts)] = []
         try eachConversation(of: "judge") { condition, people, seed, conversation in
             guard people == 2 else { return }
             let path = "\(harness.folder)/words-\(condition.rawValue)-\(seed).wav"
@@ -108,27 +109,29 @@ struct DiarizationBenchmark {
                 shared[word.actual, default: [:]][word.attributed, default: 0] += 1
             }
             let mapping = DiarizationErrors.mapping(shared)
-            let wrong = attributions.count { mapping[$0.actual] != $0.attributed }
+            let wrongCount = attributions.count { mapping[$0.actual] != $0.attributed }
             let correct = Set(words.compactMap(\.speaker)).count == people ? 1 : 0
-            if rows.last?.condition != condition { rows.append((condition, 0, 0, 0, 0, 0)) }
-            rows[rows.count - 1].words += attributions.count
-            rows[rows.count - 1].wrong += wrong
-            rows[rows.count - 1].overlapped += overlapped
-            rows[rows.count - 1].correct += correct
-            rows[rows.count - 1].runs += 1
+            if rows.last?.condition != condition { rows.append((condition, (0, 0, 0, 0, 0))) }
+            rows[rows.count - 1].counts.words += attributions.count
+            rows[rows.count - 1].counts.wrong += wrongCount
+            rows[rows.count - 1].counts.overlapped += overlapped
+            rows[rows.count - 1].counts.correct += correct
+            rows[rows.count - 1].counts.runs += 1
         }
-        for row in rows {
+        for (condition, counts) in rows {
             table.add([
-                row.condition.rawValue, "\(row.words)", shown(100 * Double(row.wrong) / Double(max(1, row.words)), 2),
-                "\(row.overlapped)", "\(row.correct) of \(row.runs)",
+                condition.rawValue, "\(counts.words)",
+                formatted(100 * Double(counts.wrong) / Double(max(1, counts.words)), 2),
+                "\(counts.overlapped)", "\(counts.correct) of \(counts.runs)",
             ])
         }
-        let (all, wrong) = rows.reduce((0, 0)) { ($0.0 + $1.words, $0.1 + $1.wrong) }
-        print("\(table.markdown)\nall: \(wrong) of \(all), \(shown(100 * Double(wrong) / Double(max(1, all)), 2)) %\n")
+        let (all, wrongCount) = rows.reduce((0, 0)) { ($0.0 + $1.counts.words, $0.1 + $1.counts.wrong) }
+        let percent = formatted(100 * Double(wrongCount) / Double(max(1, all)), 2)
+        print("\(table.markdown)\nwrong person, all conditions: \(wrongCount) of \(all) words, \(percent) %\n")
         fflush(nil)
     }
 
-    /// Measures missed speech and false alarms on `fit` while each constant of `SpeechEdges` is varied separately.
+    /// Varies each constant of `SpeechEdges` separately, and measures missed speech and false alarms on `fit`.
     private func measureEdges() throws {
         var conversations: [(condition: Conversation.Condition, conversation: Conversation, regions: [SampleRange])] =
             []
@@ -147,12 +150,13 @@ struct DiarizationBenchmark {
             }
             func share(_ isIncluded: (Int) -> Bool) -> String {
                 let sum = errors.indices.filter(isIncluded).reduce(DiarizationErrors()) { $0 + errors[$1] }
-                return shown(100 * Double(sum.missed + sum.falseAlarm) / Double(max(1, sum.total)), 2)
+                return formatted(100 * Double(sum.missed + sum.falseAlarm) / Double(max(1, sum.total)), 2)
             }
             let conditions = conversations.map(\.condition)
             table.add([
-                "\(settings.smoothing)", shown(settings.floor, 2), shown(Double(settings.margin), 2),
-                shown(Double(settings.minimumExcess), 3), "\(settings.maximumGap)", shown(Double(settings.range), 1),
+                "\(settings.smoothing)", formatted(settings.floor, 2), formatted(Double(settings.margin), 2),
+                formatted(Double(settings.minimumExcess), 3), "\(settings.maximumGap)",
+                formatted(Double(settings.range), 1),
                 share { _ in true }, share { conditions[$0] == .noise }, share { conditions[$0] == .noisy },
                 share { conditions[$0] == .hard }, share { ![.noise, .noisy, .hard].contains(conditions[$0]) },
             ])
@@ -173,7 +177,7 @@ struct DiarizationBenchmark {
         fflush(nil)
     }
 
-    /// Measures errors and CPU on `fit` while the hop between windows is varied.
+    /// Varies the hop between windows, and measures errors and CPU time on `fit`.
     private func measureHops() throws {
         var table = Table(
             "hop between windows, s", "DER, %", "2 people", "hard", "correct number", "CPU s / s")
@@ -184,41 +188,41 @@ struct DiarizationBenchmark {
             let errors = cases.map { Self.errors($0.conversation, speakers(of: $0, settings)) }
             func percent(_ isIncluded: (Case) -> Bool) -> String {
                 let indices = cases.indices.filter { isIncluded(cases[$0]) }
-                return shown(indices.reduce(DiarizationErrors()) { $0 + errors[$1] }.percent, 2)
+                return formatted(indices.reduce(DiarizationErrors()) { $0 + errors[$1] }.percent, 2)
             }
             let correct = cases.count { speakers(of: $0, settings).count == $0.people }
             let seconds = cases.reduce(0) { $0 + Double($1.conversation.samples.count) / Double(SamplePosition.rate) }
             table.add([
-                shown(Double(hop) / 100, 2), percent { _ in true }, percent { $0.people == 2 },
+                formatted(Double(hop) / 100, 2), percent { _ in true }, percent { $0.people == 2 },
                 percent { $0.condition == .hard },
-                "\(correct) of \(cases.count)", shown(cases.reduce(0) { $0 + $1.cpuSeconds } / seconds, 4),
+                "\(correct) of \(cases.count)", formatted(cases.reduce(0) { $0 + $1.cpuSeconds } / seconds, 4),
             ])
         }
         print("hops, on `fit`:\n\n\(table.markdown)")
         fflush(nil)
     }
 
-    /// Measures errors, CPU and peak memory for long conversations, with the process that the recorder uses.
+    /// Measures errors, CPU time and peak memory for long conversations, in the process that the recorder uses.
     private func measureLongConversations() throws {
         let speakerFiles = try speakers(of: "judge")
-        var table = Table("`judge`", "minutes", "people", "DER, %", "found people", "CPU s / s of audio", "peak MB")
+        var table = Table("`judge`", "minutes", "people", "DER, %", "people found", "CPU s / s of audio", "peak MB")
         for minutes in [10, 60, 180] {
             let people = min(2, speakerFiles.count)
             let conversation = Conversation(
                 Array(speakerFiles.prefix(people)), .clean, seconds: Double(60 * minutes),
                 seed: UInt64(200_000 + minutes))
-            let (sound, request, answer) = (
+            let (audio, request, answer) = (
                 "\(harness.folder)/long.wav", "\(harness.folder)/long.request", "\(harness.folder)/long.answer"
             )
-            defer { for path in [sound, request, answer] { _ = unlink(path) } }
-            try writeWave(conversation.samples, to: sound)
+            defer { for path in [audio, request, answer] { _ = unlink(path) } }
+            try writeWave(conversation.samples, to: audio)
             struct Request: Encodable { var regions: [SampleRange] }
             struct Answer: Decodable { var speakers: Speakers? }
             var line = try JSONEncoder().encode(Request(regions: conversation.regions))
             line.append(0x0A)
             try line.write(to: URL(filePath: request))
             let cost = try MeasuredProcess(
-                [harness.fieldscribe, "tell-speakers", "--audio", sound, "--any", "--model", model.path]
+                [harness.fieldscribe, "tell-speakers", "--audio", audio, "--any", "--model", model.path]
                     + runtimeFolders.flatMap { ["--besides", $0] }, input: request, output: answer,
                 environment: DiarizationProcess.environment, samplingMemory: true)
             let last = try lines(answer).last { !$0.isEmpty } ?? ""
@@ -228,8 +232,8 @@ struct DiarizationBenchmark {
             let errors = Self.errors(conversation, speakers)
             let seconds = Double(conversation.samples.count) / Double(SamplePosition.rate)
             table.add([
-                "clean", "\(minutes)", "\(people)", shown(errors.percent, 1), "\(speakers.count)",
-                shown(cost.cpuSeconds / seconds, 4), shown(cost.peakTogetherMegabytes, 0),
+                "clean", "\(minutes)", "\(people)", formatted(errors.percent, 1), "\(speakers.count)",
+                formatted(cost.cpuSeconds / seconds, 4), formatted(cost.peakTogetherMegabytes, 0),
             ])
         }
         print(table.markdown)
@@ -255,9 +259,10 @@ struct DiarizationBenchmark {
                 for run in 0..<runs {
                     let seed = UInt64(1_000 * people + run) + (part == "fit" ? 0 : 100_000)
                     var random = SeededGenerator(seed: seed)
-                    let chosen = Array(speakers.shuffled(using: &random).prefix(people))
+                    let selectedSpeakers = Array(speakers.shuffled(using: &random).prefix(people))
                     try body(
-                        condition, people, seed, Conversation(chosen, condition, seconds: Self.seconds, seed: seed))
+                        condition, people, seed,
+                        Conversation(selectedSpeakers, condition, seconds: Self.seconds, seed: seed))
                 }
             }
         }
@@ -320,7 +325,7 @@ struct DiarizationBenchmark {
         annotation.map { [Int64($0.speaker), $0.range.start.samples, $0.range.end.samples] }
     }
 
-    /// Measures errors while each setting is varied separately.
+    /// Measures errors for combinations of rectification, stop and merge, and for values of each other setting.
     private func measureSettings(_ cases: [Case]) {
         var table = Table(
             "rectified", "stop", "merge", "minimum, s", "change", "DER, %",
@@ -334,8 +339,10 @@ struct DiarizationBenchmark {
                 correct += speakers.count == testCase.people ? 1 : 0
             }
             table.add([
-                settings.isRectified ? "yes" : "no", shown(Double(settings.stop), 3), shown(Double(settings.merge), 3),
-                shown(settings.minimumClusterSeconds, 1), shown(Double(settings.change), 2), shown(sum.percent, 2),
+                settings.isRectified ? "yes" : "no", formatted(Double(settings.stop), 3),
+                formatted(Double(settings.merge), 3),
+                formatted(settings.minimumClusterSeconds, 1), formatted(Double(settings.change), 2),
+                formatted(sum.percent, 2),
                 "\(correct)",
             ])
             fflush(nil)
@@ -378,13 +385,14 @@ struct DiarizationBenchmark {
                     correct += speakers.count == people ? 1 : 0
                     write(testCase, speakers)
                 }
-                let share = { (part: Int64) in shown(100 * Double(part) / Double(max(1, sum.total)), 1) }
+                let share = { (part: Int64) in formatted(100 * Double(part) / Double(max(1, sum.total)), 1) }
                 let samples = cell.reduce(0) { $0 + $1.conversation.samples.count }
                 let seconds = Double(samples) / Double(SamplePosition.rate)
                 table.add([
-                    condition.rawValue, "\(people)", shown(sum.percent, 1), share(sum.missed), share(sum.falseAlarm),
-                    share(sum.confused), shown(overlapped.percent, 1), "\(correct) of \(cell.count)",
-                    shown(given.percent, 1), shown(cell.reduce(0) { $0 + $1.cpuSeconds } / seconds, 3),
+                    condition.rawValue, "\(people)", formatted(sum.percent, 1), share(sum.missed),
+                    share(sum.falseAlarm),
+                    share(sum.confused), formatted(overlapped.percent, 1), "\(correct) of \(cell.count)",
+                    formatted(given.percent, 1), formatted(cell.reduce(0) { $0 + $1.cpuSeconds } / seconds, 3),
                 ])
             }
         }
@@ -393,7 +401,8 @@ struct DiarizationBenchmark {
         fflush(nil)
     }
 
-    /// Appends the reference, the hypothesis and both error rates as a line of JSON, for pyannote.metrics.
+    /// Appends a line of JSON for pyannote.metrics: the reference, the hypothesis, and the error rates without and with
+    /// overlap.
     private func write(_ testCase: Case, _ speakers: Speakers) {
         struct Line: Encodable {
             var reference: [[Int64]]

@@ -17,31 +17,31 @@ struct ExportBenchmark {
         for seconds in [3_600, 360] { try harness.record("file+fast:\(wave)", seconds: seconds, into: storage) }
         let (hour, sixMinutes) = ("000001", "000002")
         let formats = ["flac", "wav"]
-        var ours: [[MeasuredProcess]] = [[], []]
-        var copies: [MeasuredProcess] = []
-        var short: MeasuredProcess?
+        var exportRuns: [[MeasuredProcess]] = [[], []]
+        var copyRuns: [MeasuredProcess] = []
+        var shortRun: MeasuredProcess?
         for _ in 0..<Self.rounds {
-            // The `sync` keeps the next measurement from waiting for writes of this one.
             let copy = "cp -r '\(storage)/recordings/\(hour)' '\(target)/copy' && sync -f '\(target)'"
-            copies.append(try measure(["sh", "-c", copy], removing: "copy"))
+            copyRuns.append(try measure(["sh", "-c", copy], removing: "copy"))
             for (index, format) in formats.enumerated() {
-                ours[index].append(try export(hour, as: format, from: storage))
+                exportRuns[index].append(try export(hour, as: format, from: storage))
             }
-            short = try export(sixMinutes, as: formats[0], from: storage)
+            shortRun = try export(sixMinutes, as: formats[0], from: storage)
         }
-        let cp = copies.median(\.wallSeconds)
+        let copySeconds = copyRuns.median(\.wallSeconds)
         let megabytes = Double(3_600 * SamplePosition.rate * 2) / 1e6
         var table = Table("an hour to a stick", "s", "MB/s of the recording", "speed relative to cp", "peak MB")
-        table.add(["cp and sync", shown(cp, 1), shown(megabytes / cp, 1), "1.00", ""])
-        for (format, runs) in zip(formats, ours) {
-            let wall = runs.median(\.wallSeconds)
+        table.add(["cp and sync", formatted(copySeconds, 1), formatted(megabytes / copySeconds, 1), "1.00", ""])
+        for (format, runs) in zip(formats, exportRuns) {
+            let seconds = runs.median(\.wallSeconds)
             table.add([
-                "export, \(format), read back", shown(wall, 1), shown(megabytes / wall, 1), shown(cp / wall, 2),
-                shown(runs.median(\.peakMegabytes), 1),
+                "export, \(format), read back", formatted(seconds, 1), formatted(megabytes / seconds, 1),
+                formatted(copySeconds / seconds, 2),
+                formatted(runs.median(\.peakMegabytes), 1),
             ])
         }
         print(table.markdown)
-        if let short { print("peak for six minutes, flac: \(shown(short.peakMegabytes, 1)) MB\n") }
+        if let shortRun { print("peak for six minutes, flac: \(formatted(shortRun.peakMegabytes, 1)) MB\n") }
     }
 
     private func export(_ recording: String, as format: String, from storage: String) throws -> MeasuredProcess {
@@ -54,8 +54,9 @@ struct ExportBenchmark {
             ], removing: "Fieldscribe")
     }
 
-    /// Runs a command, and removes the file or folder that it made in `target`.
+    /// Runs a command, and removes the file or folder that it created in `target`.
     private func measure(_ command: [String], removing name: String) throws -> MeasuredProcess {
+        // Otherwise, the command would wait for earlier writes.
         sync()
         let cost = try MeasuredProcess(command)
         remove(["\(target)/\(name)"])

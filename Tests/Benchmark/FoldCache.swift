@@ -21,7 +21,7 @@ struct FoldSound: Sendable {
         self.digest = digest.finish()
     }
 
-    /// The same sound attenuated by 45 dB, as if the microphone were far away.
+    /// The audio attenuated by 45 dB, as if the microphone were far away.
     var quiet: FoldSound {
         FoldSound(item, speaker: speaker, samples.map { Int16((Double($0) * 0.0056234).rounded()) })
     }
@@ -37,7 +37,7 @@ struct FoldSound: Sendable {
     }
 }
 
-/// Stores readings, so that an interrupted run can continue.
+/// Stores recognized words in files, so that an interrupted run can continue.
 struct FoldCache: Sendable {
     let folder: String
     /// The digest of the program and the model, which is part of the cache key.
@@ -57,7 +57,7 @@ struct FoldCache: Sendable {
         try durableReplace(path: path(sound, tuning), with: [UInt8](JSONEncoder().encode(reading)))
     }
 
-    /// `String(reflecting:)` contains all constants of a tuning.
+    /// The file's name depends on all constants, because `String(reflecting:)` lists every property of the tuning.
     private func path(_ sound: FoldSound, _ tuning: Tuning) -> String {
         "\(folder)/\(Digest.of("\(program) \(String(reflecting: tuning)) \(sound.digest)")).json"
     }

@@ -6,7 +6,7 @@ import System
 /// The words recognized in a sound.
 struct FoldReading: Codable, Hashable, Sendable {
     var words: [String]
-    /// The features of each word (see `WordConfidence.features`); nil if the tuning does not ask for them.
+    /// The features of each word (see `WordConfidence.features`); nil if the tuning does not request them.
     var features: [[Double]]?
 }
 
@@ -18,7 +18,7 @@ protocol FoldReader: Sendable {
     func finish() async
 }
 
-/// Transcribes like `transcribe`, with its workers on threads of this process.
+/// Transcribes like `transcribe`, but with its workers on threads of this process.
 struct TranscribingReader: FoldReader {
     private let pool: WorkerPool
     private let settings: Transcriber.Settings
@@ -75,7 +75,7 @@ struct TranscribingReader: FoldReader {
     }
 }
 
-/// Transcribes each group alone, without word times and stitching, to obtain the features of its words.
+/// Recognizes each group alone, without word times or stitching, to obtain the features of its words.
 actor FeatureReader: FoldReader {
     private let reader: MoonshineReader
 
@@ -97,7 +97,7 @@ actor FeatureReader: FoldReader {
 }
 
 extension MoonshineReader.Outcome {
-    /// The words with the features that determine their confidence; empty if the gate rejected the text.
+    /// The words, and the features that determine their confidence; empty if the gate rejected the text.
     var features: [(text: String, features: [Double])] {
         guard gate != nil, words.count == evidence.count else { return [] }
         return zip(words, WordConfidence.features(of: evidence)).map { ($0.text, $1) }

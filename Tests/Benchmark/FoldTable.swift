@@ -1,6 +1,7 @@
 import Glibc
 
-/// The errors for each value of a constant in each fold. For each fold, a value is chosen on the other folds.
+/// The errors for each value of a constant in each fold. For each fold, the value with the lowest rate on the other
+/// folds is chosen.
 struct FoldTable {
     /// The number of errors, and the number of items that were checked.
     struct Cell {
@@ -32,9 +33,8 @@ struct FoldTable {
 
     private var folds: Range<Int> { 0..<(cells.first?.count ?? 0) }
 
-    /// For each fold, the index of the value with the lowest rate on all other folds together; the first if rates are
-    /// equal.
-    var chosen: [Int] {
+    /// For each fold, the index of the chosen value; the first one if rates are equal.
+    var chosenIndices: [Int] {
         folds.map { fold in
             let rates = cells.map { row in
                 folds.filter { $0 != fold }.reduce(Cell()) { $0 + row[$1] }.rate
@@ -47,9 +47,9 @@ struct FoldTable {
     func rates(of value: Int) -> [Double] { cells[value].map(\.rate) }
 
     /// The rate of each fold with the value chosen on the others.
-    var heldOutRates: [Double] { zip(chosen, folds).map { cells[$0][$1].rate } }
+    var heldOutRates: [Double] { zip(chosenIndices, folds).map { cells[$0][$1].rate } }
 
-    /// Returns how much lower the rates are than those of the simplest value, fold by fold.
+    /// Returns the mean and the spread of the gain: by how much each fold's rate is lower than with the simplest value.
     func gain(of rates: [Double]) -> Spread { Spread(zip(self.rates(of: 0), rates).map { $0 - $1 }) }
 
     var gain: Spread { gain(of: heldOutRates) }

@@ -8,11 +8,11 @@ import TestKit
 /// for each fifth in turn.
 struct FoldsBenchmark: Sendable {
     static let count = 5
-    /// The remaining time is estimated after this many files.
+    /// The number of files after which the remaining time is first estimated.
     private static let firstFiles = 8
 
     let speech: [FoldSound]
-    let soundless: [FoldSound]
+    let nonSpeech: [FoldSound]
     /// Sentences in languages that the model does not support.
     var foreign: [FoldSound] = []
     let cache: FoldCache
@@ -25,7 +25,7 @@ struct FoldsBenchmark: Sendable {
         fflush(nil)
     }
 
-    /// Measures the constants on the corpus with the harness's model, and returns when everything is reported.
+    /// Measures the constants on the corpus with the harness's model, and reports the results.
     ///
     /// - Parameter names: the names of the constants; nil for all.
     /// - Throws: `DeviceError` with `unsupported` for an unknown constant, and the errors of `run(_:)`.
@@ -37,7 +37,7 @@ struct FoldsBenchmark: Sendable {
         let constants = TunedConstant.all.filter { names?.contains($0.name) ?? true }
         guard constants.count == names?.count ?? constants.count else {
             let allowed = TunedConstant.all.map(\.name).joined(separator: ", ")
-            throw DeviceError(.unsupported, "benchmark", "--constant: unknown name; allowed are \(allowed)")
+            throw DeviceError(.unsupported, "benchmark", "--constant: unknown name. The constants are \(allowed)")
         }
         let foldCache = try FoldCache(folder: cache, program: FoldCache.digest(model: model))
         let list = try NamesBenchmark.writeList(in: cache)
@@ -46,7 +46,7 @@ struct FoldsBenchmark: Sendable {
         let foreign = isForeign ? try OtherLanguages(harness: harness).foreign() : []
         let folds = FoldsBenchmark(
             speech: try corpus.items.map { FoldSound($0, speaker: $0.speaker, try SeamReport.samples($0.path)) },
-            soundless: generator.pieces().map { sound in
+            nonSpeech: generator.pieces().map { sound in
                 FoldSound(
                     Corpus.Item(path: sound.name, text: ""), speaker: String(sound.name.prefix { $0 != "-" }), sound.pcm
                 )
@@ -61,19 +61,19 @@ struct FoldsBenchmark: Sendable {
         try result.wait().get()
     }
 
-    /// Transcribes the sounds that are missing in the cache, and reports each constant when all its values are
+    /// Transcribes the sounds that are missing from the cache, and reports each constant once all its values are
     /// measured.
     ///
     /// - Throws: errors from readers and the cache; `DeviceError` with `unsupported` for too few speakers.
     func run(_ constants: [TunedConstant]) async throws {
-        let folds = try Folds(speech, soundless, foreign)
-        report(folds.table(speech, soundless).markdown)
+        let folds = try Folds(speech, nonSpeech, foreign)
+        report(folds.table(speech, nonSpeech).markdown)
         var progress = Progress(try missing(constants))
         let today = FoldTable(cells: [folds.wordErrors(speech, try await read(speech, by: Tuning(), &progress))])
         let spread = FoldTable.Spread(today.rates(of: 0))
         report(
-            "Word errors with today's constants: \(shown(100 * spread.mean, 2)) % on average over the folds, spread "
-                + "\(shown(100 * spread.deviation, 2)).\n")
+            "Word errors with today's constants: \(formatted(100 * spread.mean, 2)) % on average over the folds, "
+                + "spread \(formatted(100 * spread.deviation, 2)).\n")
         var summary = Table(
             "constant", "simplest", "today", "chosen for each fold", "simplest, held out", "chosen, held out",
             "spread", "gain", "spread of the gain")
@@ -99,12 +99,12 @@ struct FoldsBenchmark: Sendable {
         case .speech: speech
         case .quiet: speech.map(\.quiet)
         case .unpaused: FoldSound.unpaused(speech)
-        case .withSoundless: speech + soundless
+        case .withSoundless: speech + nonSpeech
         case .withForeign: speech + FoldSound.unpaused(speech) + foreign
         }
     }
 
-    /// Returns the duration in seconds of each reading that is not in the cache yet.
+    /// Returns the duration in seconds of each sound to transcribe, once per tuning that is missing from the cache.
     private func missing(_ constants: [TunedConstant]) throws -> [Double] {
         var planned: [Tuning: Set<String>] = [:]
         var seconds: [Double] = []
@@ -134,7 +134,7 @@ struct FoldsBenchmark: Sendable {
         return FoldTable(cells: cells)
     }
 
-    /// Returns a reading of each sound, from the cache if possible.
+    /// Returns the words recognized in each sound, from the cache if possible.
     private func read(
         _ sounds: [FoldSound], by tuning: Tuning, _ progress: inout Progress
     ) async throws -> [FoldReading] {
@@ -166,7 +166,7 @@ struct FoldsBenchmark: Sendable {
         return readings.compactMap(\.self)
     }
 
-    /// Counts the remaining readings, and estimates the time they take.
+    /// Counts the sounds that remain to be transcribed, and estimates the time for them.
     private struct Progress {
         private let began = MonotonicClock.nanoseconds
         private var secondsLeft: Double
@@ -174,8 +174,8 @@ struct FoldsBenchmark: Sendable {
         private var filesLeft: Int
         private(set) var files = 0
 
-        /// - Parameter missing: the duration in seconds of each missing reading.
-        init(_ missing: [Double]) { (secondsLeft, filesLeft) = (missing.reduce(0, +), missing.count) }
+        /// - Parameter durations: the durations in seconds of the sounds to transcribe.
+        init(_ durations: [Double]) { (secondsLeft, filesLeft) = (durations.reduce(0, +), durations.count) }
 
         mutating func addReading(_ seconds: Double) {
             secondsLeft -= seconds
@@ -183,7 +183,7 @@ struct FoldsBenchmark: Sendable {
             (files, filesLeft) = (files + 1, filesLeft - 1)
         }
 
-        /// The remaining time as text; nil before the first and after the last reading.
+        /// The remaining time as text; nil before the first sound is transcribed, and after the last.
         var estimate: String? {
             guard filesLeft > 0, secondsRead > 0 else { return nil }
             let elapsed = Double(MonotonicClock.nanoseconds - began) / 1e9
@@ -193,16 +193,16 @@ struct FoldsBenchmark: Sendable {
     }
 }
 
-/// The folds of speakers, non-speech sounds and languages; computes the figures of each fold.
+/// Divides speakers, non-speech sounds and languages into folds, and computes the figures of each fold.
 private struct Folds {
     private let people: SpeakerFolds
     private let kinds: SpeakerFolds
     private let languages: SpeakerFolds
 
     /// - Throws: `DeviceError` with `unsupported` for too few speakers.
-    init(_ speech: [FoldSound], _ soundless: [FoldSound], _ foreign: [FoldSound]) throws(DeviceError) {
+    init(_ speech: [FoldSound], _ nonSpeech: [FoldSound], _ foreign: [FoldSound]) throws(DeviceError) {
         people = SpeakerFolds(Self.sums(speech) { Double(Self.words(of: $0)) }, count: FoldsBenchmark.count)
-        kinds = SpeakerFolds(Self.sums(soundless, of: \.seconds), count: FoldsBenchmark.count)
+        kinds = SpeakerFolds(Self.sums(nonSpeech, of: \.seconds), count: FoldsBenchmark.count)
         languages = SpeakerFolds(Self.sums(foreign, of: \.seconds), count: FoldsBenchmark.count)
         guard people.speakers.allSatisfy({ !$0.isEmpty }) else {
             throw DeviceError(.unsupported, "benchmark", "folds need at least five speakers; use more files")
@@ -219,16 +219,16 @@ private struct Folds {
         [people, kinds, languages].lazy.compactMap { $0.fold(of: sound.speaker) }.first
     }
 
-    func table(_ speech: [FoldSound], _ soundless: [FoldSound]) -> Table {
+    func table(_ speech: [FoldSound], _ nonSpeech: [FoldSound]) -> Table {
         var table = Table("fold", "speakers", "files", "words", "minutes", "sounds without speech", "files", "minutes")
-        func minutes(_ sounds: [FoldSound]) -> String { shown(sounds.reduce(0) { $0 + $1.seconds } / 60, 1) }
+        func minutes(_ sounds: [FoldSound]) -> String { formatted(sounds.reduce(0) { $0 + $1.seconds } / 60, 1) }
         for fold in 0..<FoldsBenchmark.count {
             let speechFiles = speech.filter { self.fold(of: $0) == fold }
-            let soundlessFiles = soundless.filter { self.fold(of: $0) == fold }
+            let nonSpeechFiles = nonSpeech.filter { self.fold(of: $0) == fold }
             table.add([
                 "\(fold + 1)", people.speakers[fold].joined(separator: ", "), "\(speechFiles.count)",
                 "\(speechFiles.reduce(0) { $0 + Self.words(of: $1) })", minutes(speechFiles),
-                kinds.speakers[fold].joined(separator: ", "), "\(soundlessFiles.count)", minutes(soundlessFiles),
+                kinds.speakers[fold].joined(separator: ", "), "\(nonSpeechFiles.count)", minutes(nonSpeechFiles),
             ])
         }
         return table
@@ -282,7 +282,7 @@ private struct FoldTableFormatter {
     private var isConfidence: Bool { constant.name == TunedConstant.confidence }
 
     /// Formats word errors in percent, and log losses unchanged.
-    private func formattedRate(_ rate: Double) -> String { isConfidence ? shown(rate, 4) : shown(100 * rate, 2) }
+    private func rateText(_ rate: Double) -> String { isConfidence ? formatted(rate, 4) : formatted(100 * rate, 2) }
 
     private func value(_ index: Int) -> String {
         let value = constant.values[index]
@@ -290,17 +290,17 @@ private struct FoldTableFormatter {
     }
 
     var markdown: String {
-        let folds = table.chosen.indices
+        let folds = table.chosenIndices.indices
         let (unit, sounds) = (isConfidence ? "log loss" : "word errors, %", Self.sounds(constant.sound))
         var rows = Table(["\(constant.name): \(unit), \(sounds)"] + folds.map { "fold \($0 + 1)" } + Self.columns)
         for index in constant.values.indices {
             let notes = [index == 0 ? "simplest" : nil, index == constant.today ? "today" : nil].compactMap(\.self)
             let note = notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))"
             let rates = table.rates(of: index)
-            rows.add([value(index) + note] + (rates + figures(of: rates)).map(formattedRate))
+            rows.add([value(index) + note] + (rates + figures(of: rates)).map(rateText))
         }
-        rows.add(["chosen on the other folds"] + table.chosen.map(value) + Self.columns.map { _ in "" })
-        rows.add(["held out"] + (table.heldOutRates + figures(of: table.heldOutRates)).map(formattedRate))
+        rows.add(["chosen on the other folds"] + table.chosenIndices.map(value) + Self.columns.map { _ in "" })
+        rows.add(["held out"] + (table.heldOutRates + figures(of: table.heldOutRates)).map(rateText))
         return rows.markdown
     }
 
@@ -323,7 +323,7 @@ private struct FoldTableFormatter {
 
     /// The cells for the summary.
     var summaryRow: [String] {
-        [constant.name, value(0), value(constant.today), table.chosen.map(value).joined(separator: ", ")]
-            + ([FoldTable.Spread(table.rates(of: 0)).mean] + figures(of: table.heldOutRates)).map(formattedRate)
+        [constant.name, value(0), value(constant.today), table.chosenIndices.map(value).joined(separator: ", ")]
+            + ([FoldTable.Spread(table.rates(of: 0)).mean] + figures(of: table.heldOutRates)).map(rateText)
     }
 }

@@ -29,7 +29,7 @@ struct Harness {
         }
     }
 
-    /// Transcribes files with a profile of PocketSphinx, like `transcribe(_:by:jobs:into:samplingMemory:options:)`.
+    /// Transcribes files like `transcribe(_:by:jobs:into:samplingMemory:options:)`, with a profile of PocketSphinx.
     func transcribe(
         _ paths: [String], profile: String, jobs: Int = 1, into name: String, samplingMemory: Bool = false,
         options: [String] = []
@@ -74,7 +74,7 @@ struct Harness {
                 + (seconds.map { ["--seconds", "\($0)"] } ?? []))
     }
 
-    /// Runs the stock program on one file.
+    /// Runs `pocketsphinx_continuous` on one file.
     func peer(_ path: String, into name: String = "peer.txt") throws -> (text: String, cost: MeasuredProcess) {
         let output = "\(folder)/\(name)"
         let cost = try MeasuredProcess(["pocketsphinx_continuous", "-infile", path], output: output)
@@ -106,7 +106,7 @@ struct Harness {
         return python
     }
 
-    /// Runs Moonshine's own Python package on all files at once.
+    /// Runs Moonshine's own Python package on all files, in one process.
     func wheel(_ paths: [String]) throws -> (texts: [String: String], cost: MeasuredProcess) {
         let (python, output) = (try wheelPython(), "\(folder)/\(Contender.wheel).tsv")
         let cost = try MeasuredProcess(
@@ -120,8 +120,8 @@ struct Harness {
         return (Dictionary(rows.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 }, cost)
     }
 
-    /// Compiles a library for `LD_PRELOAD` that makes a program see a board with 512 MB, of which Linux leaves 460 MB;
-    /// returns its path.
+    /// Compiles a library for `LD_PRELOAD` that simulates a board with 512 MB of memory, and returns its path. On such
+    /// a board, Linux reports about 460 MB.
     func smallBoard() throws -> String {
         let (source, library) = ("\(folder)/small-board.c", "\(folder)/small-board.so")
         try durableReplace(path: source, with: Self.smallBoardSource)
@@ -142,14 +142,14 @@ struct Harness {
 
         """
 
-    /// Writes a file of a report to the given folder, or to this harness's folder if it is nil.
+    /// Writes a report file to `otherFolder`, or to this harness's folder if `otherFolder` is nil.
     func write(_ text: String, to name: String, in otherFolder: String? = nil) throws {
         let path = "\(otherFolder ?? folder)/\(name)"
         try durableReplace(path: path, with: text, mode: 0o644)
         print("wrote \(path)")
     }
 
-    /// Saves the figures of a run as JSON, for `savedFigures`.
+    /// Saves the figures of a run as JSON, to be read with `savedFigures(_:_:)`.
     func save(_ figures: some Encodable, as name: String) throws {
         try write(jsonText(figures, isIndented: true), to: "\(name).json")
     }
@@ -169,7 +169,7 @@ struct Harness {
         return path
     }
 
-    /// Returns the executable `fieldscribe` next to this one.
+    /// Returns the path of the executable `fieldscribe` next to this one.
     private static func executable() throws -> String {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)

@@ -76,9 +76,9 @@ struct HourBenchmark {
             "peak memory of all, MB", "utterances without a correct word", "repeated words")
         for result in results {
             table.add([
-                result.name, shown(result.wordErrors, 1), shown(result.wallSeconds, 1),
-                peer.map { shown(result.wallSeconds / $0.wallSeconds, 3) } ?? "-", shown(result.cpuSeconds, 1),
-                peer.map { shown(result.cpuSeconds / $0.cpuSeconds, 3) } ?? "-", shown(result.peakMegabytes, 0),
+                result.name, formatted(result.wordErrors, 1), formatted(result.wallSeconds, 1),
+                peer.map { formatted(result.wallSeconds / $0.wallSeconds, 3) } ?? "-", formatted(result.cpuSeconds, 1),
+                peer.map { formatted(result.cpuSeconds / $0.cpuSeconds, 3) } ?? "-", formatted(result.peakMegabytes, 0),
                 result.missed.map { "\($0.count) of \(result.utterances)" } ?? "-",
                 result.doubled.map { "\($0.count)" } ?? "-",
             ])
@@ -102,7 +102,7 @@ struct HourBenchmark {
             }.map(\.text)
             guard written.allSatisfy({ expected.isDisjoint(with: WordErrorRate.normalized($0)) }) else { return nil }
             let instead = written.isEmpty ? "nothing" : written.joined(separator: " ")
-            return "\(shown(utterance.start, 1)) s: \(utterance.text); wrote \(instead)"
+            return "\(formatted(utterance.start, 1)) s: \(utterance.text); wrote \(instead)"
         }
     }
 
@@ -117,7 +117,7 @@ struct HourBenchmark {
                 (index > 0 && texts[index - 1] == texts[index])
                     || (index + 1 < texts.count && texts[index + 1] == texts[index])
             else { return nil }
-            return "\(texts[index]) at \(shown(words[index].start, 1)) s"
+            return "\(texts[index]) at \(formatted(words[index].start, 1)) s"
         }
     }
 
@@ -153,13 +153,13 @@ struct HourBenchmark {
         let wave = "\(harness.folder)/without-pauses.wav"
         try sox(["-D"] + paths + [wave])
         var table = Table(
-            "\(shown(seconds / 60, 1)) min without a pause", "word errors, %", "CPU, x real time", "seams")
+            "\(formatted(seconds / 60, 1)) min without a pause", "word errors, %", "CPU, x real time", "seams")
         for contender in contenders where contender.kind != .wheel && !contender.isSmallBoard {
             if contender.kind == .continuous {
                 let peer = try harness.peer(wave)
                 table.add([
-                    contender.name, shown(WordErrorRate(reference: reference, hypothesis: peer.text).percent, 1),
-                    shown(peer.cost.cpuSeconds / seconds, 3), "-",
+                    contender.name, formatted(WordErrorRate(reference: reference, hypothesis: peer.text).percent, 1),
+                    formatted(peer.cost.cpuSeconds / seconds, 3), "-",
                 ])
                 continue
             }
@@ -169,8 +169,8 @@ struct HourBenchmark {
             var seams = try SeamReport(contender, in: harness)
             try seams.add(transcript, wave: wave)
             table.add([
-                contender.name, shown(WordErrorRate(reference: reference, hypothesis: transcript.text).percent, 1),
-                shown(cost.cpuSeconds / seconds, 3), seams.text,
+                contender.name, formatted(WordErrorRate(reference: reference, hypothesis: transcript.text).percent, 1),
+                formatted(cost.cpuSeconds / seconds, 3), seams.text,
             ])
         }
         print(table.markdown)

@@ -6,7 +6,7 @@ import System
 /// Measures the delay from the end of speech to its committed text, while recording in real time.
 ///
 /// The measured delays are slightly too long, because time counts from the event that reports the start of the
-/// recording, shortly before the first sample.
+/// recording. That event comes shortly before the first sample.
 struct LatencyBenchmark {
     /// Delays in seconds, including the hangover.
     struct Latency: Codable {
@@ -26,8 +26,8 @@ struct LatencyBenchmark {
         for profile in Self.profiles {
             let latency = try measure(path, profile: profile)
             table.add([
-                "\(profile), including a hangover of 0.3 s", "\(latency.utterances)", shown(latency.median, 2),
-                shown(latency.nineOfTen, 2), shown(latency.longest, 2),
+                "\(profile), including a hangover of 0.3 s", "\(latency.utterances)", formatted(latency.median, 2),
+                formatted(latency.nineOfTen, 2), formatted(latency.longest, 2),
             ])
         }
         print(table.markdown)

@@ -15,6 +15,9 @@ struct LearningBenchmark {
         var recognized: [TranscriptFile.Word]
     }
 
+    /// A passage with its start and end in the recording, in seconds.
+    private typealias TimedPassage = (start: Double, end: Double, passage: Passage)
+
     let harness: Harness
     let corpus: Corpus
 
@@ -23,47 +26,49 @@ struct LearningBenchmark {
             var table = Table(
                 contender.name, "corrected words", "learned words", "their occurrences in the rest", "wrong before, %",
                 "after, %", "other words wrong before, %", "after, %", "inserted before", "after")
-            var padded = Table(
+            var fillerTable = Table(
                 "\(contender.name), added names", "`fit`: other words wrong, %", "inserted",
                 "`judge`: other words wrong, %", "inserted")
-            try measureOpenSet(contender, &table, &padded)
+            try measureOpenSet(contender, &table, &fillerTable)
             try measureHour(contender, &table)
-            print("\n\(table.markdown)\n\(padded.markdown)")
+            print("\n\(table.markdown)\n\(fillerTable.markdown)")
         }
     }
 
     // MARK: The open set
 
-    private func measureOpenSet(_ contender: Contender, _ table: inout Table, _ padded: inout Table) throws {
+    private func measureOpenSet(_ contender: Contender, _ table: inout Table, _ fillerTable: inout Table) throws {
         let plain = try harness.transcribe(
             corpus.items.map(\.path), by: contender, into: "learning-plain-\(contender.name)"
         ).transcripts
         var rows: [Int: [String]] = [:]
         let addedCounts = [0, 50, 100, 200]
         for part in Corpus.partNames {
-            let (first, rest) = halves(corpus.part(part))
-            let corrected = first.map { passage($0, part, plain) }
+            let (correctedItems, otherItems) = halves(corpus.part(part))
+            let corrected = correctedItems.map { passage($0, part, plain) }
             let (file, words, count) = try learn(from: corrected, names: names(plain.values.flatMap(\.words)))
-            let before = rest.map { passage($0, part, plain) }
+            let before = otherItems.map { passage($0, part, plain) }
             for added in addedCounts {
                 let list = file + fillers(added, except: before + corrected)
                 let name = "learning-\(part)-\(added)-\(contender.name)"
                 let after = try harness.transcribe(
-                    rest.map(\.path), by: contender, into: name, options: try options(list, name)
+                    otherItems.map(\.path), by: contender, into: name, options: try options(list, name)
                 ).transcripts
-                let passages = rest.map { passage($0, part, after) }
+                let passages = otherItems.map { passage($0, part, after) }
                 if added == 0 { table.add(row("open, `\(part)`", count, words, before, passages)) }
                 let errors = errors(passages, words).others
-                rows[added, default: []] += [shown(errors.percent, 1), "\(insertions(passages, listed(list)).count)"]
+                rows[added, default: []] += [
+                    formatted(errors.percent, 1), "\(insertions(passages, wordsOfList(list)).count)",
+                ]
                 if added == addedCounts.last {
-                    insertions(passages, listed(list)).forEach { print("inserted in \(part): \($0)") }
+                    insertions(passages, wordsOfList(list)).forEach { print("inserted in \(part): \($0)") }
                 }
             }
         }
-        for added in addedCounts { padded.add(["\(added)"] + (rows[added] ?? [])) }
+        for added in addedCounts { fillerTable.add(["\(added)"] + (rows[added] ?? [])) }
     }
 
-    /// Splits the files: the first half of each speaker's files, and the others.
+    /// Splits the files into the first half of each speaker's files, and the rest.
     private func halves(_ corpus: Corpus) -> (first: [Corpus.Item], rest: [Corpus.Item]) {
         let speakers = Dictionary(grouping: corpus.items) { item in String(item.name.prefix { $0 != "-" }) }
         let first = Set(speakers.values.flatMap { $0.prefix($0.count / 2).map(\.name) })
@@ -79,7 +84,7 @@ struct LearningBenchmark {
 
     private func measureHour(_ contender: Contender, _ table: inout Table) throws {
         let (wave, times) = try HourBenchmark(harness: harness).makeHour()
-        let spoken = try lines(times).dropFirst().compactMap { line -> (start: Double, end: Double, Passage)? in
+        let spoken = try lines(times).dropFirst().compactMap { line -> TimedPassage? in
             let fields = line.split(separator: "\t").map(String.init)
             guard fields.count > 3, let start = Double(fields[0]), let end = Double(fields[1]) else { return nil }
             let name = Corpus.Item(path: fields[3], text: "").name
@@ -89,7 +94,7 @@ struct LearningBenchmark {
                     part: corpus.parts[name] ?? "fit", reference: WordErrorRate.normalized(fields[2]), recognized: [])
             )
         }
-        func assignWords(of transcript: TranscriptFile) -> [(start: Double, end: Double, Passage)] {
+        func assignWords(of transcript: TranscriptFile) -> [TimedPassage] {
             var passages = spoken
             for word in transcript.words {
                 let middle = (word.start + word.end) / 2
@@ -97,11 +102,11 @@ struct LearningBenchmark {
                 let nearest = passages.indices.min { left, right in
                     distance(middle, passages[left]) < distance(middle, passages[right])
                 }
-                if let nearest { passages[nearest].2.recognized.append(word) }
+                if let nearest { passages[nearest].passage.recognized.append(word) }
             }
             return passages
         }
-        func distance(_ time: Double, _ passage: (start: Double, end: Double, Passage)) -> Double {
+        func distance(_ time: Double, _ passage: TimedPassage) -> Double {
             max(0, passage.start - time, time - passage.end)
         }
         let name = "learning-hour-\(contender.name)"
@@ -112,21 +117,21 @@ struct LearningBenchmark {
         let half = plain.duration / 2
         let before = assignWords(of: plain)
         let (file, words, count) = try learn(
-            from: before.filter { $0.end < half }.map(\.2), names: names(plain.words))
+            from: before.filter { $0.end < half }.map(\.passage), names: names(plain.words))
         guard
             let after = try harness.transcribe(
                 [wave], by: contender, jobs: 2, into: name, options: try options(file, name)
             ).transcripts["field1h"]
         else { return }
-        let rest = { (passages: [(start: Double, end: Double, Passage)]) in
-            passages.filter { $0.end >= half }.map(\.2)
+        let inSecondHalf = { (passages: [TimedPassage]) in
+            passages.filter { $0.end >= half }.map(\.passage)
         }
         for part in Corpus.partNames {
             let inPart = { (passages: [Passage]) in passages.filter { $0.part == part } }
             table.add(
                 row(
-                    "field hour, `\(part)`", count, words, inPart(rest(before)),
-                    inPart(rest(assignWords(of: after)))))
+                    "field hour, `\(part)`", count, words, inPart(inSecondHalf(before)),
+                    inPart(inSecondHalf(assignWords(of: after)))))
         }
     }
 
@@ -193,12 +198,12 @@ struct LearningBenchmark {
         return words
     }
 
-    /// Returns a word of the reference with the capital that a person would write.
+    /// Returns a word of the reference, capitalized if it is a name.
     private func capitalized(_ word: String, _ names: Set<String>) -> String {
         names.contains(word) ? word.prefix(1).uppercased() + word.dropFirst() : word
     }
 
-    /// Returns the words that the recognizer capitalizes within a sentence, and the names that occur in the open set.
+    /// Returns the words that the recognizer capitalized within a sentence, and the names that occur in the open set.
     private func names(_ words: [TranscriptFile.Word]) -> Set<String> {
         let capitalized = words.indices.dropFirst().filter { index in
             !words[index - 1].text.contains { ".?!:\"".contains($0) } && words[index].text.first?.isUppercase == true
@@ -208,7 +213,8 @@ struct LearningBenchmark {
             .subtracting(["i", "i'm", "i'll", "i've"])
     }
 
-    /// Returns words that nobody says as additional lines for `learned.txt`, evenly spaced in the dictionary.
+    /// Returns additional lines for `learned.txt`: words that do not occur in the passages, evenly spaced in the
+    /// dictionary.
     private func fillers(_ count: Int, except passages: [Passage]) -> String {
         guard count > 0, let dictionary = try? lines(PocketSphinxModel(folder: PocketSphinxModel.debian).dictionary)
         else { return "" }
@@ -238,10 +244,12 @@ struct LearningBenchmark {
     private func row(
         _ name: String, _ corrected: Int, _ words: Set<String>, _ before: [Passage], _ after: [Passage]
     ) -> [String] {
-        let (first, second) = (errors(before, words), errors(after, words))
+        let (errorsBefore, errorsAfter) = (errors(before, words), errors(after, words))
         return [
-            name, "\(corrected)", "\(words.count)", "\(first.listed.count)", shown(first.listed.percent, 1),
-            shown(second.listed.percent, 1), shown(first.others.percent, 1), shown(second.others.percent, 1),
+            name, "\(corrected)", "\(words.count)", "\(errorsBefore.listed.count)",
+            formatted(errorsBefore.listed.percent, 1),
+            formatted(errorsAfter.listed.percent, 1), formatted(errorsBefore.others.percent, 1),
+            formatted(errorsAfter.others.percent, 1),
             "\(insertions(before, words).count)", "\(insertions(after, words).count)",
         ]
     }
@@ -254,11 +262,11 @@ struct LearningBenchmark {
         WordErrorRate.normalized(passage.recognized.map(\.text).joined(separator: " "))
     }
 
-    private func listed(_ file: String) -> Set<String> {
+    private func wordsOfList(_ file: String) -> Set<String> {
         Set(VocabularyFile(file).phrases.flatMap { WordErrorRate.normalized($0.words.joined(separator: " ")) })
     }
 
-    /// Returns words of the list that were recognized although nobody said them.
+    /// Returns the recognized words that are in the list but were not spoken.
     private func insertions(_ passages: [Passage], _ words: Set<String>) -> [String] {
         passages.flatMap { passage in
             let recognized = text(passage)

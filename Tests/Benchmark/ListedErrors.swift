@@ -5,9 +5,9 @@ struct ListedErrors {
     struct Share {
         /// The number of words in the reference.
         var count = 0
-        var wrong = 0
+        var wrongCount = 0
 
-        var percent: Double { 100 * Double(wrong) / Double(max(1, count)) }
+        var percent: Double { 100 * Double(wrongCount) / Double(max(1, count)) }
     }
 
     var listed = Share()
@@ -19,13 +19,13 @@ struct ListedErrors {
         func add(_ word: Int, isWrong: Bool) {
             let share = list.contains(reference[word]) ? \ListedErrors.listed : \ListedErrors.others
             self[keyPath: share].count += 1
-            if isWrong { self[keyPath: share].wrong += 1 }
+            if isWrong { self[keyPath: share].wrongCount += 1 }
         }
         for step in WordErrorRate.align(reference, recognized) {
             switch step {
             case .same(let word, _): add(word, isWrong: false)
             case .deleted(let word), .substituted(let word, _): add(word, isWrong: true)
-            case .inserted: others.wrong += 1
+            case .inserted: others.wrongCount += 1
             }
         }
     }

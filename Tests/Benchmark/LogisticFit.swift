@@ -9,7 +9,7 @@ struct LogisticFit {
         var speaker: String
     }
 
-    /// L2 regularization: the fit must not become certain from a few words.
+    /// The strength of L2 regularization, which keeps the fit from becoming certain after a few words.
     private static let ridge = 1.0
 
     let weights: [Double]
@@ -49,8 +49,8 @@ struct LogisticFit {
     }
 
     /// Solves a linear system with a symmetric, positive definite matrix.
-    private static func solve(_ matrix: [[Double]], _ right: [Double]) -> [Double] {
-        var (rows, values) = (matrix, right)
+    private static func solve(_ matrix: [[Double]], _ rightSide: [Double]) -> [Double] {
+        var (rows, values) = (matrix, rightSide)
         let size = values.count
         for pivot in 0..<size {
             for row in (pivot + 1)..<max(size, pivot + 1) {

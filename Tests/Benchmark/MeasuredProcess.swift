@@ -9,7 +9,7 @@ struct MeasuredProcess {
     var wallSeconds: Double
     /// User and system time, including child processes that the program waited for.
     var cpuSeconds: Double
-    /// Peak memory of the largest process, in megabytes. The kernel also counts the memory that this program had when
+    /// Peak memory of the largest process, in megabytes. The kernel also counts the memory that the benchmark used when
     /// it started the process.
     var peakMegabytes: Double
     /// Peak memory of the program and its descendants together, counting shared pages once, in megabytes; 0 if memory
@@ -64,8 +64,8 @@ struct MeasuredProcess {
         peakMegabytes = Double(usage.ru_maxrss) / 1024
     }
 
-    /// Returns the memory of a process and its descendants, with shared pages divided among the processes that use
-    /// them; the same for decode workers and whisper-cli only; and the largest resident peak of these.
+    /// Returns the memory of a process and its descendants, that of the decode workers and whisper-cli among them, and
+    /// the largest resident peak of one of these. The first two divide shared pages among the processes that use them.
     private static func memory(of id: pid_t) -> (all: Double, workers: Double, largestWorker: Double) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.reduce(into: (0.0, 0.0, 0.0)) { sums, name in
@@ -86,7 +86,7 @@ struct MeasuredProcess {
         return (fields?.dropFirst().first.flatMap { Double($0) } ?? 0) / 1_024
     }
 
-    /// Whether a process is another one or one of its descendants.
+    /// Whether a process is `id` itself or one of its descendants.
     private static func isDescendant(_ process: pid_t, of id: pid_t) -> Bool {
         var next: pid_t? = process
         while let current = next, current != id { next = parent(of: current) }
@@ -134,7 +134,7 @@ extension [MeasuredProcess] {
     func median(_ figure: (MeasuredProcess) -> Double) -> Double { map(figure).sorted()[count / 2] }
 }
 
-/// Runs sox to make a sound file, with reproducible dither and noise.
+/// Runs sox to create an audio file, with reproducible dither and noise.
 ///
 /// - Parameter source: the input file to mention in the error message.
 /// - Throws: `DeviceError` with `missing` if sox fails.

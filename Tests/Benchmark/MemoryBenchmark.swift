@@ -3,14 +3,14 @@ struct MemoryBenchmark {
     /// All values are in megabytes.
     struct Result {
         /// Peak resident memory of one worker, including shared pages.
-        var worker: Double
-        /// One worker, or two together, counting shared pages once.
-        var one: Double
-        var two: Double
-        /// The program together with one or two workers.
-        var all: (one: Double, two: Double)
+        var workerPeak: Double
+        var oneWorker: Double
+        /// Two workers together, counting shared pages once.
+        var twoWorkers: Double
+        /// The program together with its workers, counting shared pages once.
+        var programAndWorkers: (oneWorker: Double, twoWorkers: Double)
 
-        var ratio: Double { two / one }
+        var ratio: Double { twoWorkers / oneWorker }
     }
 
     let harness: Harness
@@ -22,10 +22,12 @@ struct MemoryBenchmark {
             "two", "ratio")
         for contender in contenders where !contender.isPeer {
             let memory = try measure(contender)
+            let total = memory.programAndWorkers
             table.add([
-                contender.name, shown(memory.worker, 0), shown(memory.one, 0), shown(memory.two, 0),
-                shown(memory.ratio, 2), shown(memory.all.one, 0), shown(memory.all.two, 0),
-                shown(memory.all.two / memory.all.one, 2),
+                contender.name, formatted(memory.workerPeak, 0), formatted(memory.oneWorker, 0),
+                formatted(memory.twoWorkers, 0),
+                formatted(memory.ratio, 2), formatted(total.oneWorker, 0), formatted(total.twoWorkers, 0),
+                formatted(total.twoWorkers / total.oneWorker, 2),
             ])
         }
         print(table.markdown)
@@ -40,8 +42,8 @@ struct MemoryBenchmark {
             ).cost
         }
         return Result(
-            worker: max(costs[0].peakWorkerMegabytes, costs[1].peakWorkerMegabytes),
-            one: costs[0].peakWorkersMegabytes, two: costs[1].peakWorkersMegabytes,
-            all: (costs[0].peakTogetherMegabytes, costs[1].peakTogetherMegabytes))
+            workerPeak: max(costs[0].peakWorkerMegabytes, costs[1].peakWorkerMegabytes),
+            oneWorker: costs[0].peakWorkersMegabytes, twoWorkers: costs[1].peakWorkersMegabytes,
+            programAndWorkers: (costs[0].peakTogetherMegabytes, costs[1].peakTogetherMegabytes))
     }
 }

@@ -14,27 +14,29 @@ struct MoonshineCalibration {
         for contender in contenders where contender.kind == .moonshine && !contender.isSmallBoard {
             let reader = try contender.moonshineReader(in: harness)
             var judged: [(confidence: Double, isRight: Bool)] = []
-            let fit = try samples(corpus.part("fit"), reader)
-            let judge = try samples(corpus.part("judge"), reader) { judged += $0 }
-            guard !fit.isEmpty, !judge.isEmpty else {
+            let fitSamples = try samples(corpus.part("fit"), reader)
+            let judgeSamples = try samples(corpus.part("judge"), reader) { judged += $0 }
+            guard !fitSamples.isEmpty, !judgeSamples.isEmpty else {
                 print("skipped: \(contender.name); both parts of the corpus are needed, so use more files")
                 continue
             }
-            let share = Double(fit.count { $0.isRight }) / Double(fit.count)
-            let constantLoss = judge.reduce(0) { $0 + LogisticFit.loss(share, $1.isRight) } / Double(judge.count)
-            let fitted = LogisticFit(fit)
+            let correctShare = Double(fitSamples.count { $0.isRight }) / Double(fitSamples.count)
+            let constantLoss =
+                judgeSamples.reduce(0) { $0 + LogisticFit.loss(correctShare, $1.isRight) } / Double(judgeSamples.count)
+            let fitted = LogisticFit(fitSamples)
             func add(_ name: String, _ report: ConfidenceReport, _ weights: String) {
                 table.add([
                     "\(contender.name), \(name)", "\(report.count)",
-                    shown(100 * Double(judge.count { $0.isRight }) / Double(judge.count), 1),
-                    shown(report.areaUnderCurve, 3), shown(report.calibrationError, 3), shown(report.logLoss, 3),
-                    shown(constantLoss, 3), weights,
+                    formatted(100 * Double(judgeSamples.count { $0.isRight }) / Double(judgeSamples.count), 1),
+                    formatted(report.areaUnderCurve, 3), formatted(report.calibrationError, 3),
+                    formatted(report.logLoss, 3),
+                    formatted(constantLoss, 3), weights,
                 ])
             }
             add(
-                "fitted now on \(fit.count) words",
-                ConfidenceReport(words: judge.map { (fitted.probability($0.features), $0.isRight) }),
-                fitted.weights.map { shown($0, 3) }.joined(separator: ", "))
+                "fitted now on \(fitSamples.count) words",
+                ConfidenceReport(words: judgeSamples.map { (fitted.probability($0.features), $0.isRight) }),
+                fitted.weights.map { formatted($0, 3) }.joined(separator: ", "))
             add("current constants", ConfidenceReport(words: judged), "")
         }
         print(table.markdown)

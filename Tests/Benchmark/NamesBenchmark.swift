@@ -5,7 +5,7 @@ import TestKit
 /// Measures the effect of a list of names on the names spoken in the open set and on the words around them, and counts
 /// inserted names.
 struct NamesBenchmark {
-    /// Names that occur in the open set, with capitals.
+    /// Names that occur in the open set.
     static let spokenNames = [
         "Margaret", "Hale", "Thornton", "Helstone", "Allah", "Zau al Makan", "Nuzhat al Zaman", "Zarathustra",
         "Sherburn", "Puttel", "Polly", "Liddy", "Jamieson", "Warner", "Innes", "Netherlands", "Gutenberg",
@@ -46,25 +46,26 @@ struct NamesBenchmark {
         for contender in contenders where !contender.isPeer && !contender.isSmallBoard {
             let paths = corpus.items.map(\.path)
             let plain = try harness.transcribe(paths, by: contender, into: "names-plain-\(contender.name)").transcripts
-            let raised = try harness.transcribe(
+            let boosted = try harness.transcribe(
                 paths, by: contender, into: "names-raised-\(contender.name)", options: ["--vocabulary", list]
             ).transcripts
-            let (before, after) = (count(plain), count(raised))
+            let (withoutList, withList) = (count(plain), count(boosted))
             table.add([
-                contender.name, "\(before.errors.listed.count)", shown(before.errors.listed.percent, 1),
-                shown(after.errors.listed.percent, 1), shown(before.errors.others.percent, 1),
-                shown(after.errors.others.percent, 1), "\(before.insertions.count)", "\(after.insertions.count)",
+                contender.name, "\(withoutList.errors.listed.count)", formatted(withoutList.errors.listed.percent, 1),
+                formatted(withList.errors.listed.percent, 1), formatted(withoutList.errors.others.percent, 1),
+                formatted(withList.errors.others.percent, 1), "\(withoutList.insertions.count)",
+                "\(withList.insertions.count)",
             ])
-            for name in after.insertions { print("\(contender.name) inserted \(name)") }
+            for name in withList.insertions { print("\(contender.name) inserted \(name)") }
         }
         print("\n\(table.markdown)")
     }
 
-    /// Returns the errors on words of names and on other words, and the listed names that were inserted or replaced
-    /// another word.
+    /// Returns the errors on words of spoken names and on other words, and the listed names that were recognized
+    /// although another word or none was spoken.
     private func count(_ transcripts: [String: TranscriptFile]) -> (errors: ListedErrors, insertions: [String]) {
         let names = Set(Self.spokenNames.flatMap(WordErrorRate.normalized))
-        let listed = names.union(Self.unspokenNames.flatMap(WordErrorRate.normalized))
+        let listedNames = names.union(Self.unspokenNames.flatMap(WordErrorRate.normalized))
         var errors = ListedErrors()
         var insertions: [String] = []
         for item in corpus.items {
@@ -74,7 +75,9 @@ struct NamesBenchmark {
             for step in WordErrorRate.align(reference, recognized) {
                 switch step {
                 case .inserted(let index), .substituted(_, let index):
-                    if listed.contains(recognized[index]) { insertions.append("\(recognized[index]) in \(item.name)") }
+                    if listedNames.contains(recognized[index]) {
+                        insertions.append("\(recognized[index]) in \(item.name)")
+                    }
                 case .same, .deleted: break
                 }
             }

@@ -4,11 +4,11 @@ import System
 import TestKit
 import Transcripts
 
-/// Measures the cost of parsing corrections: seconds and memory for 1 and 10 MB of each format, and of hostile input.
+/// Measures the CPU time and memory for parsing corrections: 1 and 10 MB of each format, and of hostile input.
 struct ParseBenchmark {
     private static let sizes = [1, 10]
 
-    /// Measures each kind of text in its own process, so that no kind can reuse memory freed by another.
+    /// Measures each kind and size of text in its own process, so that none can reuse memory that another freed.
     func run() throws {
         var table = Table(["parse"] + Self.sizes.flatMap { ["\($0) MB, s of CPU", "memory, MB", "result"] })
         let answer = "/tmp/fieldscribe-parse-\(getpid())"
@@ -30,7 +30,7 @@ struct ParseBenchmark {
         print(table.markdown)
     }
 
-    /// Runs in the child process: parses one text, and prints seconds, additional megabytes, and the result.
+    /// Parses one text in the child process, and prints the CPU seconds, the additional megabytes and the result.
     static func runCase(_ arguments: ArraySlice<String>) {
         guard let kind = arguments.first.flatMap(ParsedText.init(rawValue:)),
             let size = arguments.last.flatMap({ Int($0) })
@@ -48,7 +48,7 @@ struct ParseBenchmark {
         let outcome = parse(bytes, kind, over: timeline)
         let seconds = MonotonicClock.processSeconds - start
         let megabytes = MeasuredProcess.megabytes("VmHWM", in: "/proc/self/status") - before
-        print("\(shown(seconds, 2))\t\(shown(max(0, megabytes), 0))\t\(outcome)", terminator: "")
+        print("\(formatted(seconds, 2))\t\(formatted(max(0, megabytes), 0))\t\(outcome)", terminator: "")
     }
 
     /// Parses a text like an import; returns a short description of the result.
@@ -85,7 +85,7 @@ private enum ParsedText: String, CaseIterable {
     case numbers = "json of extreme numbers"
     case escapes = "json of escapes"
 
-    private static let sound = String(repeating: "0123456789abcdef", count: 4)
+    private static let audioDigest = String(repeating: "0123456789abcdef", count: 4)
     private static let vocabulary = (0..<4_000).map { "word\($0)" }
 
     var fileExtension: String {
@@ -100,8 +100,8 @@ private enum ParsedText: String, CaseIterable {
         }
     }
 
-    /// Returns a recording whose text has this size. For hostile input, the recording is a hundred hours long, so that
-    /// all of the input is parsed.
+    /// Returns the transcript of a recording with about this size in the format. For hostile input, the recording is a
+    /// hundred hours long, because the parser rejects input that is too large for the recording.
     func timeline(megabytes: Int) -> Timeline {
         let sizes = ["txt": 9, "srt": 13, "vtt": 13, "csv": 60, "textgrid": 230, "eaf": 450, "json": 20]
         let bytesPerWord = sizes[fileExtension] ?? 9
@@ -131,7 +131,7 @@ private enum ParsedText: String, CaseIterable {
 
     func bytes(megabytes: Int, of timeline: Timeline) -> [UInt8] {
         let size = megabytes * 1_000_000
-        let filled = { (part: String) in
+        let repeated = { (part: String) in
             [UInt8](String(repeating: part, count: size / part.utf8.count).utf8)
         }
         switch self {
@@ -152,38 +152,39 @@ private enum ParsedText: String, CaseIterable {
                 edits.map { edit in
                     #"{"id":\#(edit.segment),"was":"\#(edit.was.joined(separator: " "))","text":"\#(edit.words.joined(separator: " "))"}"#
                 }.joined(separator: ","))
-        case .brackets: return filled("[")
-        case .combining: return filled("\u{301}")
-        case .nul: return filled("\0")
-        case .words: return filled("word ")
-        case .tags: return Array("1\n00:00:01,000 --> 00:00:02,000\n".utf8) + filled("<i ")
-        case .quotes: return Array("kind,text\n".utf8) + filled("\"\"\"\",")
+        case .brackets: return repeated("[")
+        case .combining: return repeated("\u{301}")
+        case .nul: return repeated("\0")
+        case .words: return repeated("word ")
+        case .tags: return Array("1\n00:00:01,000 --> 00:00:02,000\n".utf8) + repeated("<i ")
+        case .quotes: return Array("kind,text\n".utf8) + repeated("\"\"\"\",")
         case .elements:
-            return Array("<ANNOTATION_DOCUMENT>".utf8) + filled("<a b='&lt;'/>") + Array("</ANNOTATION_DOCUMENT>".utf8)
-        case .array: return page("", more: ",\"x\":[" + String(decoding: filled("1,"), as: UTF8.self) + "1]")
+            return Array("<ANNOTATION_DOCUMENT>".utf8) + repeated("<a b='&lt;'/>")
+                + Array("</ANNOTATION_DOCUMENT>".utf8)
+        case .array: return page("", more: ",\"x\":[" + String(decoding: repeated("1,"), as: UTF8.self) + "1]")
         case .quotations:
             let item = #"{"start":1,"end":2,"text":"a","word":"b","colour":"c"}"#
-            let items = String(decoding: filled(item + ","), as: UTF8.self)
+            let items = String(decoding: repeated(item + ","), as: UTF8.self)
             return page("", more: ",\"quotations\":[" + items + item + "]")
         case .numbers:
             let note = #"{"time":-1.7976931348623157e308,"text":"a"}"#
-            return page("", more: ",\"notes\":[" + String(decoding: filled(note + ","), as: UTF8.self) + note + "]")
+            return page("", more: ",\"notes\":[" + String(decoding: repeated(note + ","), as: UTF8.self) + note + "]")
         case .escapes:
-            return page(#"{"id":1,"was":"a","text":""# + String(decoding: filled("\\u00e9"), as: UTF8.self) + "\"}")
+            return page(#"{"id":1,"was":"a","text":""# + String(decoding: repeated("\\u00e9"), as: UTF8.self) + "\"}")
         }
     }
 
     private func page(_ segments: String, more: String = "") -> [UInt8] {
         Array(
             """
-            {"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\(Self.sound)"},
+            {"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\(Self.audioDigest)"},
             "editor":{"name":"a","saved":1},"segments":[\(segments)]\(more)}
             """.utf8)
     }
 }
 
 extension [UInt8] {
-    /// Returns the bytes with the last letter of each occurrence of a text replaced.
+    /// Returns the bytes with the last byte of each occurrence of a text replaced by `x`.
     fileprivate func replacingEnds(of text: String) -> [UInt8] {
         let pattern = Array(text.utf8)
         var bytes = self

@@ -8,12 +8,13 @@ struct ProvisionalBenchmark {
     private static let contenders = ["live", "moonshine-live", "moonshine-small"]
     /// Every `step`th file of `judge` is played.
     private static let step = 2
-    /// The seconds of silence after the files, used in rotation.
+    /// The seconds of silence after each file, used in rotation.
     private static let pauses = [5, 1, 1]
-    private static let maximumGap = 3.0
-    private static let maximumGroup = 12.0
-    private static let padding = 0.25
-    /// The seconds at the end of an utterance that a partial text may lack.
+    /// Seconds of silence after which a group is closed.
+    private static let maximumGapSeconds = 3.0
+    private static let maximumGroupSeconds = 12.0
+    private static let paddingSeconds = 0.25
+    /// The seconds at the end of an utterance that its provisional text need not include.
     private static let tolerance = 0.1
 
     let harness: Harness
@@ -26,37 +27,39 @@ struct ProvisionalBenchmark {
             "end of speech to its provisional text: median", "90th percentile",
             "groups", "closing of the group to final: median", "90th percentile", "end of speech to final: median")
         for contender in contenders where Self.contenders.contains(contender.name) {
-            let arrivals = try record(path, contender)
+            let events = try record(path, contender)
             let isGrouped = contender.kind == .moonshine
             var (provisional, closings, finals) = ([Double](), [Double](), [Double]())
-            var unshown = 0
-            let ends = arrivals.filter { $0.line.event == "final" }
+            var missingCount = 0
+            let finalEvents = events.filter { $0.line.event == "final" }
             var groupStart: Double?
-            for (index, final) in ends.enumerated() {
+            for (index, final) in finalEvents.enumerated() {
                 guard let start = final.line.start, let end = final.line.end else { continue }
-                let next = index + 1 < ends.count ? ends[index + 1] : nil
+                let next = index + 1 < finalEvents.count ? finalEvents[index + 1] : nil
                 if final.line.endedBy == .silence, final.line.text?.isEmpty == false {
                     finals.append(final.time - end)
-                    // The first text of the complete utterance that stayed unchanged until the next utterance.
-                    let partials = arrivals.filter {
+                    // Takes the first text of the complete utterance that equals its last one before the next utterance
+                    // starts; if there is none, the first text of the complete utterance.
+                    let partials = events.filter {
                         $0.line.event == "partial" && $0.time < final.time && ($0.line.end ?? 0) >= end - Self.tolerance
                     }
-                    let settled = partials.filter { ($0.line.end ?? 0) < (next?.line.start ?? .infinity) }
-                    let first = settled.first { $0.line.text == settled.last?.line.text } ?? partials.first
-                    if first == nil { unshown += 1 }
+                    let stablePartials = partials.filter { ($0.line.end ?? 0) < (next?.line.start ?? .infinity) }
+                    let first =
+                        stablePartials.first { $0.line.text == stablePartials.last?.line.text } ?? partials.first
+                    if first == nil { missingCount += 1 }
                     provisional.append((first ?? final).time - end)
                 }
-                groupStart = groupStart ?? start - Self.padding
+                groupStart = groupStart ?? start - Self.paddingSeconds
                 guard isGrouped else { continue }
                 // The segments of a group arrive together.
                 if let next, next.time - final.time < 0.2 { continue }
                 if let first = groupStart, next != nil {
-                    closings.append(final.time - min(end + Self.maximumGap, first + Self.maximumGroup))
+                    closings.append(final.time - min(end + Self.maximumGapSeconds, first + Self.maximumGroupSeconds))
                 }
                 groupStart = nil
             }
             table.add([
-                contender.name, "\(provisional.count)", "\(unshown)", quantile(provisional, 0.5),
+                contender.name, "\(provisional.count)", "\(missingCount)", quantile(provisional, 0.5),
                 quantile(provisional, 0.9),
                 "\(closings.count)", quantile(closings, 0.5), quantile(closings, 0.9), quantile(finals, 0.5),
             ])
@@ -65,10 +68,10 @@ struct ProvisionalBenchmark {
     }
 
     private func quantile(_ values: [Double], _ share: Double) -> String {
-        values.isEmpty ? "-" : shown(values.sorted()[min(values.count - 1, Int(Double(values.count) * share))], 2)
+        values.isEmpty ? "-" : formatted(values.sorted()[min(values.count - 1, Int(Double(values.count) * share))], 2)
     }
 
-    /// Joins some files, each followed by a pause; returns the path.
+    /// Joins some files of `judge`, each followed by a pause; returns the path of the result.
     private func makeRecording() throws -> String {
         var inputs: [String] = []
         for seconds in Set(Self.pauses) {

@@ -61,8 +61,8 @@ struct PunctuationBenchmark {
             })
     }
 
-    /// Returns the indices of the recognized words that end sentences of the texts, except the last. Omits sentences
-    /// whose last word was not recognized.
+    /// Returns the indices of the recognized words at the ends of the texts' sentences, except the last recognized
+    /// word. Omits sentences whose last word is missing from the transcript.
     private static func ends(_ texts: [String], in timeline: Timeline) -> Swift.Set<Int> {
         var reference: [String] = []
         var stops: Swift.Set<Int> = []

@@ -20,7 +20,7 @@ struct RecordedEvent {
 }
 
 extension Harness {
-    /// Plays a file as a simulated microphone in real time until it ends, and returns the lines from `record --json`.
+    /// Plays a file in real time as a simulated microphone, until it ends. Returns the lines from `record --json`.
     ///
     /// - Parameters:
     ///   - storage: the archive's folder, which must exist.
@@ -38,15 +38,15 @@ extension Harness {
         guard let output = popen(command, "r") else {
             throw DeviceError(.failed, "popen", status: errno, "the recording cannot be started; run it by hand")
         }
-        var began = 0.0
+        var startTime = 0.0
         var events: [RecordedEvent] = []
         var buffer = [CChar](repeating: 0, count: 1 << 18)
         while fgets(&buffer, Int32(buffer.count), output) != nil {
             let now = MonotonicClock.seconds
             let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
             guard let line = try? JSONDecoder().decode(RecordedEvent.Line.self, from: Data(bytes)) else { continue }
-            if line.event == "state", began == 0 { began = now }
-            events.append(RecordedEvent(time: now - began, line: line))
+            if line.event == "state", startTime == 0 { startTime = now }
+            events.append(RecordedEvent(time: now - startTime, line: line))
         }
         guard pclose(output) == 0, !events.isEmpty else {
             throw DeviceError(.failed, "benchmark", "the recording failed; run record --microphone file:PATH by hand")

@@ -4,7 +4,7 @@ import Glibc
 import System
 import TestKit
 
-/// A running recorder's answer at its control socket.
+/// A running recorder's answer to a request on its control socket.
 struct RecorderAnswer: Decodable {
     struct Status: Decodable {
         var state: String
@@ -18,7 +18,7 @@ struct RecorderAnswer: Decodable {
     struct Recording: Decodable { var id: Int }
 
     var status: Status?
-    /// The recording that was started.
+    /// The ID of the recording that was started.
     var recording: Int?
     var lamp: [LampChange]?
     var hits: [Hit]?
@@ -48,7 +48,8 @@ func ask(_ socket: String, line: String) throws -> RecorderAnswer {
     return try JSONDecoder().decode(RecorderAnswer.self, from: Data(answer.utf8))
 }
 
-/// Returns the time of the recording's first sample: the arrival of the first block minus its duration.
+/// Waits until the recorder has recorded samples, and returns the time of the first one: the current time minus the
+/// recorded duration.
 func firstSampleTime(_ socket: String) throws -> Double {
     while true {
         if let status = try ask(socket, "status").status, status.state == "recording", status.recordedSeconds > 0 {

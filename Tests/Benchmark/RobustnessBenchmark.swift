@@ -3,11 +3,12 @@ import Glibc
 import System
 import TestKit
 
-/// Measures word errors with degraded audio: quiet, noisy, clipped, with a DC offset, and at other sample rates.
+/// Measures word errors with altered audio: quiet, noisy, clipped or filtered, with a DC offset, or at other sample
+/// rates. Also counts the words recognized in music.
 struct RobustnessBenchmark {
     let harness: Harness
     let corpus: Corpus
-    /// The contenders, except other programs and the small board.
+    /// Excludes other programs and the small board.
     let contenders: [Contender]
 
     init(harness: Harness, corpus: Corpus, _ contenders: [Contender]) {
@@ -16,7 +17,7 @@ struct RobustnessBenchmark {
         self.contenders = contenders.filter { !$0.isPeer && !$0.isSmallBoard }
     }
 
-    /// The conditions: for each, sox's format options for the output file, and sox's effects.
+    /// Each condition has sox's format options for the output file, and sox's effects.
     private static let conditions: [(name: String, format: [String], effects: [String])] = [
         ("unchanged", [], []),
         ("-30 dB", [], ["vol", "-30dB"]),
@@ -38,7 +39,7 @@ struct RobustnessBenchmark {
             }
         }
         for (index, ratio) in [20.0, 10.0].enumerated() {
-            try measure("white noise, SNR \(shown(ratio, 0)) dB", 100 + index, into: &table) { item, path in
+            try measure("white noise, SNR \(formatted(ratio, 0)) dB", 100 + index, into: &table) { item, path in
                 let samples = try SeamReport.samples(item.path)
                 let power = samples.reduce(0) { $0 + Double($1) * Double($1) } / Double(max(1, samples.count))
                 // White noise from sox has a third of the power of a full-scale square wave; `vol` scales amplitude.
@@ -72,11 +73,11 @@ struct RobustnessBenchmark {
                         paths, by: contender, into: "robust-\(index)-\(contender.name)"
                     ).transcripts
                     let errors = corpus.errors(of: transcripts.mapValues(\.text))[""] ?? WordErrorRate()
-                    return shown(errors.percent, 1)
+                    return formatted(errors.percent, 1)
                 }))
     }
 
-    /// Prints how many words are recognized in instrumental melodies.
+    /// Prints the number of words recognized in generated melodies.
     func music() throws {
         let folder = "\(harness.folder)/music"
         try makeFolder(folder)
@@ -107,8 +108,8 @@ struct RobustnessBenchmark {
             let seconds = Double.random(in: 0.2...0.5, using: &random)
             samples += (0..<Int(seconds * rate)).map { index in
                 let time = Double(index) / rate
-                let sound = (1...6).reduce(0.0) { $0 + sin(2 * .pi * frequency * Double($1) * time) / Double($1) }
-                return Int16(max(-1, min(1, sound * exp(-3 * time) * 0.3)) * 32_767)
+                let tone = (1...6).reduce(0.0) { $0 + sin(2 * .pi * frequency * Double($1) * time) / Double($1) }
+                return Int16(max(-1, min(1, tone * exp(-3 * time) * 0.3)) * 32_767)
             }
         }
         return samples

@@ -3,7 +3,7 @@ import Glibc
 import System
 import TestKit
 
-/// Measures a recorder that seals its recordings: an hour sealed on its disk, compared with `age` alone on the same
+/// Measures a recorder that seals its recordings: sealing an hour on its disk, compared with `age` alone on the same
 /// tar; the time from a stop until the recording is sealed; and opening a hundred sealed recordings, with the delay of
 /// a start meanwhile.
 struct SealedRecorderBenchmark {
@@ -17,8 +17,8 @@ struct SealedRecorderBenchmark {
     private static let rounds = 5
     /// Seconds of speech to record, in real time.
     private static let durations = [20, 120]
-    private static let openedRecordings = 100
-    private static let starts = 30
+    private static let recordingCount = 100
+    private static let startCount = 30
 
     let harness: Harness
     /// A folder on the recorder's disk.
@@ -38,7 +38,7 @@ struct SealedRecorderBenchmark {
         try measureOpening()
     }
 
-    /// Seals copies of two archives repeatedly, one with an hour of sound and one with six minutes.
+    /// Seals copies of two archives repeatedly: one with an hour of audio, and one with six minutes.
     private func measureSealing() throws {
         var table = Table("an hour, on the recorder", "s", "MB", "ratio to age", "peak MB", "peak MB, six minutes")
         for seconds in [3_600, 360] {
@@ -51,30 +51,31 @@ struct SealedRecorderBenchmark {
         }
         for format in ["wav", "flac"] {
             let configuration = try self.configuration(format, storage: "\(folder)/none", audio: format)
-            var ours: [MeasuredProcess] = []
-            var alone: [MeasuredProcess] = []
-            var small: [MeasuredProcess] = []
+            var sealRuns: [MeasuredProcess] = []
+            var ageRuns: [MeasuredProcess] = []
+            var shortRuns: [MeasuredProcess] = []
             for _ in 0..<Self.rounds {
-                ours.append(try seal("archive-3600", configuration))
+                sealRuns.append(try seal("archive-3600", configuration))
                 try MeasuredProcess.shell(
                     "age -d -i '\(keyFile)' -o '\(folder)/hour.tar' '\(folder)/copy/recordings/000001/sealed.age'")
                 try MeasuredProcess.shell("rm -r '\(folder)/copy' && sync")
-                alone.append(
+                ageRuns.append(
                     try MeasuredProcess.succeeding([
                         "sh", "-c",
                         "age -R '\(folder)/key.pub' -o '\(folder)/hour.age' '\(folder)/hour.tar' "
                             + "&& sync -f '\(folder)'",
                     ]))
                 try MeasuredProcess.shell("rm '\(folder)/hour.age'")
-                small.append(try seal("archive-360", configuration))
+                shortRuns.append(try seal("archive-360", configuration))
                 try MeasuredProcess.shell("rm -r '\(folder)/copy'")
             }
             let megabytes = Double(try FileDescriptor(opening: "\(folder)/hour.tar", O_RDONLY).size()) / 1e6
-            let (wall, age) = (ours.median(\.wallSeconds), alone.median(\.wallSeconds))
-            table.add(["\(format): age and sync", shown(age, 2), shown(megabytes, 1), "1.00", "", ""])
+            let (sealSeconds, ageSeconds) = (sealRuns.median(\.wallSeconds), ageRuns.median(\.wallSeconds))
+            table.add(["\(format): age and sync", formatted(ageSeconds, 2), formatted(megabytes, 1), "1.00", "", ""])
             table.add([
-                "\(format): fieldscribe seal", shown(wall, 2), shown(megabytes, 1), shown(wall / age, 2),
-                shown(ours.median(\.peakMegabytes), 1), shown(small.median(\.peakMegabytes), 1),
+                "\(format): fieldscribe seal", formatted(sealSeconds, 2), formatted(megabytes, 1),
+                formatted(sealSeconds / ageSeconds, 2),
+                formatted(sealRuns.median(\.peakMegabytes), 1), formatted(shortRuns.median(\.peakMegabytes), 1),
             ])
         }
         print(table.markdown)
@@ -100,33 +101,33 @@ struct SealedRecorderBenchmark {
             "until sealed: maximum")
         for seconds in Self.durations {
             var times: [(transcribed: Double, sealed: Double)] = []
-            let sound = "\(folder)/speech.wav"
-            try MeasuredProcess.shell("sox -R '\(speech)' '\(sound)' repeat \(seconds)")
+            let audio = "\(folder)/speech.wav"
+            try MeasuredProcess.shell("sox -R '\(speech)' '\(audio)' repeat \(seconds)")
             let configuration = try self.configuration(
-                "stop", storage: "\(folder)/stop-\(seconds)", microphone: "file:\(sound)")
+                "stop", storage: "\(folder)/stop-\(seconds)", microphone: "file:\(audio)")
             let appliance = try Appliance(harness, configuration)
             for round in 1...(seconds > 60 ? 1 : Self.rounds) {
                 try appliance.ask("start")
                 sleep(UInt32(seconds))
                 try appliance.ask("stop")
-                let stopped = MonotonicClock.seconds
+                let stopTime = MonotonicClock.seconds
                 var transcribed: Double?
                 while true {
                     usleep(20_000)
                     guard let row = try appliance.rows().first(where: { $0.id == round }) else { continue }
                     if row.transcribedUpTo >= row.duration {
-                        transcribed = transcribed ?? MonotonicClock.seconds - stopped
+                        transcribed = transcribed ?? MonotonicClock.seconds - stopTime
                     }
                     if row.sealed != nil { break }
                 }
-                let sealed = MonotonicClock.seconds - stopped
+                let sealed = MonotonicClock.seconds - stopTime
                 times.append((transcribed ?? sealed, sealed))
             }
             let (transcribed, sealed) = (times.map(\.transcribed).sorted(), times.map(\.sealed).sorted())
             table.add([
-                "\(seconds) s of speech", shown(transcribed[transcribed.count / 2], 2),
-                shown(sealed[sealed.count / 2], 2), shown(transcribed[transcribed.count - 1], 2),
-                shown(sealed[sealed.count - 1], 2),
+                "\(seconds) s of speech", formatted(transcribed[transcribed.count / 2], 2),
+                formatted(sealed[sealed.count / 2], 2), formatted(transcribed[transcribed.count - 1], 2),
+                formatted(sealed[sealed.count - 1], 2),
             ])
             try appliance.stop()
         }
@@ -137,30 +138,30 @@ struct SealedRecorderBenchmark {
     /// Opens a hundred recordings with one key, and locks them again.
     private func measureOpening() throws {
         let storage = "\(folder)/many"
-        for _ in 0..<Self.openedRecordings { try harness.record("file+fast:\(speech)", into: storage) }
+        for _ in 0..<Self.recordingCount { try harness.record("file+fast:\(speech)", into: storage) }
         try MeasuredProcess.succeeding([harness.fieldscribe, "recover", "--directory", storage])
         let configuration = try self.configuration("many", storage: storage, microphone: "file:\(speech)")
         try MeasuredProcess.succeeding([harness.fieldscribe, "seal", "--config", configuration])
         let appliance = try Appliance(harness, configuration)
-        guard try appliance.rows().count(where: { $0.sealed != nil }) == Self.openedRecordings else {
+        guard try appliance.rows().count(where: { $0.sealed != nil }) == Self.recordingCount else {
             throw DeviceError(.failed, "benchmark", "some recordings were not sealed; run fieldscribe seal by hand")
         }
         var table = Table(
-            "\(Self.openedRecordings) sealed recordings", "s", "resident MB before", "resident MB after",
+            "\(Self.recordingCount) sealed recordings", "s", "resident MB before", "resident MB after",
             "files in memory, MB")
         let before = appliance.residentMegabytes
         let began = MonotonicClock.seconds
         try MeasuredProcess.succeeding([harness.fieldscribe, "open", "--key", keyFile, "--config", configuration])
         let seconds = MonotonicClock.seconds - began
         table.add([
-            "opened", shown(seconds, 2), shown(before, 1), shown(appliance.residentMegabytes, 1),
-            shown(appliance.openedMegabytes, 1),
+            "opened", formatted(seconds, 2), formatted(before, 1), formatted(appliance.residentMegabytes, 1),
+            formatted(appliance.openedMegabytes, 1),
         ])
-        let locked = MonotonicClock.seconds
+        let lockStart = MonotonicClock.seconds
         try MeasuredProcess.succeeding([harness.fieldscribe, "lock", "--config", configuration])
         table.add([
-            "locked", shown(MonotonicClock.seconds - locked, 2), "", shown(appliance.residentMegabytes, 1),
-            shown(appliance.openedMegabytes, 1),
+            "locked", formatted(MonotonicClock.seconds - lockStart, 2), "", formatted(appliance.residentMegabytes, 1),
+            formatted(appliance.openedMegabytes, 1),
         ])
         print(table.markdown)
         fflush(nil)
@@ -171,11 +172,12 @@ struct SealedRecorderBenchmark {
     /// Measures the delay of a start while sealed recordings are opened and locked repeatedly.
     private func measureStarts(of appliance: Appliance, _ configuration: String) throws {
         var table = Table(
-            "a start (target \(shown(StartDelay.target, 0)) ms to its first sample)", "to the first sample: median, ms",
+            "a start (target \(formatted(StartDelay.target, 0)) ms to its first sample)",
+            "to the first sample: median, ms",
             "maximum", "to the answer: median, ms", "maximum")
         table.add(
             ["nothing is being opened"]
-                + StartDelay.columns(try StartDelay.measure(rounds: Self.starts, socket: socket, pause: 0.2)))
+                + StartDelay.cells(try StartDelay.measure(rounds: Self.startCount, socket: socket, pause: 0.2)))
         let program = harness.fieldscribe
         let opener = try ChildProcess(
             "/bin/sh",
@@ -185,8 +187,8 @@ struct SealedRecorderBenchmark {
                     + "do '\(program)' lock --config '\(configuration)' >/dev/null; done",
             ])
         sleep(1)
-        let delays = try StartDelay.measure(rounds: Self.starts, socket: socket, pause: 0.2)
-        table.add(["\(Self.openedRecordings) are being opened"] + StartDelay.columns(delays))
+        let delays = try StartDelay.measure(rounds: Self.startCount, socket: socket, pause: 0.2)
+        table.add(["\(Self.recordingCount) are being opened"] + StartDelay.cells(delays))
         withExtendedLifetime(opener.id) {}
         let openings = try content(ofFile: "\(folder)/openings").count { $0 == UInt8(ascii: "\n") }
         guard openings > 1 else { throw DeviceError(.failed, "benchmark", "no recordings were opened meanwhile") }
@@ -221,7 +223,7 @@ struct SealedRecorderBenchmark {
         return path
     }
 
-    /// Runs the appliance with a configuration until `stop()`.
+    /// A running appliance; call `stop()` to end it.
     private final class Appliance {
         private let process: ChildProcess
         private let harness: Harness
@@ -243,7 +245,7 @@ struct SealedRecorderBenchmark {
         /// The resident memory in megabytes.
         var residentMegabytes: Double { MeasuredProcess.megabytes("VmRSS", in: "/proc/\(process.id)/status") }
 
-        /// The size of opened files in memory, in megabytes.
+        /// The size of the opened recordings' files in memory, in megabytes.
         var openedMegabytes: Double {
             let output = "\(harness.folder)/opened.txt"
             let command = ["sh", "-c", "du -cs /dev/shm/fieldscribe-opened-\(process.id)-* 2>/dev/null | tail -n 1"]

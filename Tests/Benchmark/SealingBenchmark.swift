@@ -4,8 +4,10 @@ import Glibc
 import System
 
 /// Measures the encryption of an hour's tar, compared with `age` alone, and a complete encrypted copy, compared with a
-/// readable copy. All files are synced. The encrypted copy includes encoding twice and read-back; the readable copy
-/// includes encoding, read-back and decoding.
+/// readable copy.
+///
+/// All files are synced. The encrypted copy includes encoding twice and read-back; the readable copy includes encoding,
+/// read-back and decoding.
 struct SealingBenchmark {
     private static let rounds = 5
     private static let streamRounds = 10
@@ -34,41 +36,42 @@ struct SealingBenchmark {
                 path: "\(folder)/export.conf",
                 with: "[export]\naudio = \(format)\nrecipients = \(folder)/key.pub\n")
             try durableReplace(path: "\(folder)/plain.conf", with: "[export]\naudio = \(format)\n")
-            var ours: [MeasuredProcess] = []
-            var alone: [MeasuredProcess] = []
-            var plain: [MeasuredProcess] = []
+            var sealRuns: [MeasuredProcess] = []
+            var ageRuns: [MeasuredProcess] = []
+            var readableRuns: [MeasuredProcess] = []
             var shortPeak = 0.0
             var sealSeconds: [Double] = []
             for _ in 0..<Self.rounds {
                 sync()
-                ours.append(try export("1", storage, folder))
+                sealRuns.append(try export("1", storage, folder))
                 try MeasuredProcess.shell(
                     "age -d -i '\(key)' -o '\(folder)/hour.tar' '\(target)'/Fieldscribe/sealed*/000001.fieldscribe.age")
                 try MeasuredProcess.shell("rm -r '\(target)/Fieldscribe'")
                 sync()
-                alone.append(try age("\(folder)/hour.tar", for: "\(folder)/key.pub"))
+                ageRuns.append(try runAge("\(folder)/hour.tar", for: "\(folder)/key.pub"))
                 sealSeconds.append(try seal("\(folder)/hour.tar", for: "\(folder)/key.pub"))
-                plain.append(try export("1", storage, folder, "plain.conf"))
+                readableRuns.append(try export("1", storage, folder, "plain.conf"))
                 try MeasuredProcess.shell("rm -r '\(target)/Fieldscribe'")
                 shortPeak = try export("2", storage, folder).peakMegabytes
                 try MeasuredProcess.shell("rm -r '\(target)/Fieldscribe'")
             }
             let megabytes = Double(try FileDescriptor(opening: "\(folder)/hour.tar", O_RDONLY).size()) / 1e6
-            let (wall, age) = (ours.median(\.wallSeconds), alone.median(\.wallSeconds))
-            table.add(["\(format): age and sync", shown(age, 2), shown(megabytes, 1), "1.00", "", ""])
+            let (wall, ageSeconds) = (sealRuns.median(\.wallSeconds), ageRuns.median(\.wallSeconds))
+            table.add(["\(format): age and sync", formatted(ageSeconds, 2), formatted(megabytes, 1), "1.00", "", ""])
             let sealMedian = sealSeconds.sorted()[Self.rounds / 2]
             table.add([
-                "\(format): sealed, hashed and synced (target 1.15)", shown(sealMedian, 2), shown(megabytes, 1),
-                shown(sealMedian / age, 2), "", "",
+                "\(format): sealed, hashed and synced (target 1.15)", formatted(sealMedian, 2), formatted(megabytes, 1),
+                formatted(sealMedian / ageSeconds, 2), "", "",
             ])
-            let readable = plain.median(\.wallSeconds)
+            let readable = readableRuns.median(\.wallSeconds)
             table.add([
-                "\(format): not sealed: encoded, synced, read back", shown(readable, 2), shown(megabytes, 1),
-                shown(readable / age, 2), shown(plain.median(\.peakMegabytes), 1), "",
+                "\(format): not sealed: encoded, synced, read back", formatted(readable, 2), formatted(megabytes, 1),
+                formatted(readable / ageSeconds, 2), formatted(readableRuns.median(\.peakMegabytes), 1), "",
             ])
             table.add([
-                "\(format): encoded twice, sealed, synced, read back", shown(wall, 2), shown(megabytes, 1),
-                shown(wall / age, 2), shown(ours.median(\.peakMegabytes), 1), shown(shortPeak, 1),
+                "\(format): encoded twice, sealed, synced, read back", formatted(wall, 2), formatted(megabytes, 1),
+                formatted(wall / ageSeconds, 2), formatted(sealRuns.median(\.peakMegabytes), 1),
+                formatted(shortPeak, 1),
             ])
         }
         print(table.markdown)
@@ -88,24 +91,25 @@ struct SealingBenchmark {
                 "age -d -i '\(folder)/key.txt' -o '\(tar)' '\(target)'/Fieldscribe/sealed*/000001.fieldscribe.age")
             try MeasuredProcess.shell("rm -r '\(target)/Fieldscribe'")
             sync()
-            var (alone, ours): ([Double], [Double]) = ([], [])
+            var (ageRuns, sealRuns): ([Double], [Double]) = ([], [])
             for _ in 0..<Self.streamRounds {
-                alone.append(try age(tar, for: "\(folder)/key.pub").wallSeconds)
-                ours.append(try seal(tar, for: "\(folder)/key.pub"))
+                ageRuns.append(try runAge(tar, for: "\(folder)/key.pub").wallSeconds)
+                sealRuns.append(try seal(tar, for: "\(folder)/key.pub"))
             }
             let megabytes = Double(try FileDescriptor(opening: tar, O_RDONLY).size()) / 1e6
-            let ratios = zip(ours, alone).map { $0 / $1 }
-            let (age, sealMedian) = (alone.sorted()[alone.count / 2], ours.sorted()[ours.count / 2])
+            let ratios = zip(sealRuns, ageRuns).map { $0 / $1 }
+            let (ageSeconds, sealMedian) = (ageRuns.sorted()[ageRuns.count / 2], sealRuns.sorted()[sealRuns.count / 2])
             table.add([
-                format, shown(megabytes, 1), shown(age, 3), shown(sealMedian, 3), shown(sealMedian / age, 2),
-                ratios.map { shown($0, 2) }.joined(separator: " "),
+                format, formatted(megabytes, 1), formatted(ageSeconds, 3), formatted(sealMedian, 3),
+                formatted(sealMedian / ageSeconds, 2),
+                ratios.map { formatted($0, 2) }.joined(separator: " "),
             ])
         }
         print(table.markdown)
     }
 
     /// Encrypts a file with `age` alone, and syncs it.
-    private func age(_ path: String, for key: String) throws -> MeasuredProcess {
+    private func runAge(_ path: String, for key: String) throws -> MeasuredProcess {
         let cost = try MeasuredProcess.succeeding([
             "sh", "-c", "age -R '\(key)' -o '\(target)/hour.age' '\(path)' && sync -f '\(target)'",
         ])
@@ -113,7 +117,7 @@ struct SealingBenchmark {
         return cost
     }
 
-    /// Encrypts an existing file the same way as copies; returns the seconds.
+    /// Encrypts a file in the same way as copies, and syncs it; returns the seconds.
     private func seal(_ path: String, for key: String) throws -> Double {
         let source = try FileDescriptor(opening: path, O_RDONLY)
         let recipients = try RecipientsFile.recipients(in: key)

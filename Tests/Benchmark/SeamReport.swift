@@ -5,8 +5,9 @@ import Recognition
 /// Counts words that are lost or repeated at the seams between recognition sessions.
 ///
 /// Recognizes the audio around each seam again as one utterance, with the same profile. A word of this second
-/// transcript is lost if it is within half a second of the seam and the first transcript has no word for most of its
-/// duration. A word is repeated if the first transcript has it on both sides of the seam, but the second has it once.
+/// transcript is lost if it is within half a second of the seam, and the first transcript has neither words for most of
+/// its duration nor the same word nearby. A word is repeated if the first transcript has it on both sides of the seam,
+/// but the second does not have it twice in a row.
 ///
 /// Two transcripts of the same audio differ even if there is no seam. As a baseline, the same is measured in the middle
 /// of the session before each seam.
@@ -38,7 +39,7 @@ struct SeamReport {
         func text(of positions: Int) -> String {
             let shares = shares(of: positions)
             let words = (lost + doubled).isEmpty ? "" : " (\((lost + doubled).joined(separator: ", ")))"
-            return "per 100: \(shown(shares.lost, 1)) words lost, \(shown(shares.doubled, 1)) repeated\(words)"
+            return "per 100: \(formatted(shares.lost, 1)) words lost, \(formatted(shares.doubled, 1)) repeated\(words)"
         }
     }
 
@@ -58,7 +59,7 @@ struct SeamReport {
             doubledElsewhere: elsewhere.doubled)
     }
 
-    /// - Parameter contender: the contender that made the transcripts; also recognizes the audio around seams.
+    /// - Parameter contender: the contender that transcribed the audio; also recognizes the audio around seams.
     init(_ contender: Contender, in harness: Harness) throws {
         switch contender.kind {
         case .moonshine:
@@ -78,7 +79,7 @@ struct SeamReport {
         where left.endedBy == .rotation {
             seams += 1
             try judge(left.end, of: samples, in: left.words + right.words, &atSeams)
-            // The position is between two words, so that no word is cut.
+            // Puts the baseline position between two words, so that no word is cut.
             let half = left.words.count / 2
             guard half > 0 else { continue }
             let middle = (left.words[half - 1].end + left.words[half].start) / 2
@@ -104,17 +105,17 @@ struct SeamReport {
             guard abs(middle - time) <= Self.tolerance, covered * 2 < end - start,
                 !Self.contains(word.key, near: middle, in: words)
             else { continue }
-            findings.lost.append("\(word.text) at \(shown(middle, 2)) s")
+            findings.lost.append("\(word.text) at \(formatted(middle, 2)) s")
         }
         if let before = words.last(where: { $0.end <= time })?.key,
             before == words.first(where: { $0.start >= time })?.key,
             !zip(secondPass, secondPass.dropFirst()).contains(where: { $0.key == before && $1.key == before })
         {
-            findings.doubled.append("\(before) at \(shown(time, 2)) s")
+            findings.doubled.append("\(before) at \(formatted(time, 2)) s")
         }
     }
 
-    /// Whether the transcript has a word within 0.3 s of a time.
+    /// Whether the transcript has this word within 0.3 s of a time.
     private static func contains(_ word: String, near middle: Double, in words: [TranscriptFile.Word]) -> Bool {
         words.contains { $0.key == word && abs(($0.start + $0.end) / 2 - middle) < 0.3 }
     }

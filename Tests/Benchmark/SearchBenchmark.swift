@@ -9,8 +9,8 @@ import TestKit
 /// clients search and verify.
 struct SearchBenchmark {
     private static let rounds = 50
-    /// The maximum delay from a start to the first sample, in milliseconds, and from the appliance's start to ready, in
-    /// seconds.
+    /// The maximum delays: from a start to the first sample, in milliseconds, and from the appliance's start until it
+    /// is ready, in seconds.
     private static let targets = (firstSample: StartDelay.target, ready: 10.0)
     private static let queries = ["the", "th", "the of", "word77", "the word4321", "w", "don't", "zebra"]
 
@@ -30,24 +30,24 @@ struct SearchBenchmark {
         let began = MonotonicClock.seconds
         try makeFolder(storage)
         let folders = ArchiveFolders(harness: harness, storage: storage, count: recordings)
-        let journal = isComplete ? try folders.makeFirst() : 0
-        try fill("\(storage)/archive.sqlite", journal: journal)
+        let journalBytes = isComplete ? try folders.makeFirst() : 0
+        try fill("\(storage)/archive.sqlite", journalBytes: journalBytes)
         if isComplete { try folders.copyFirst() }
-        let seconds = shown(MonotonicClock.seconds - began, 0)
+        let seconds = formatted(MonotonicClock.seconds - began, 0)
         print("created \(segments) segments in \(recordings) recordings: \(seconds) s\n")
         sync()
         if isComplete { print("\(folders.describeSize()), \(try folders.dropCaches())\n") }
-        let started = MonotonicClock.seconds
+        let startTime = MonotonicClock.seconds
         let appliance = try start(storage: storage, socket: socket)
         defer { withExtendedLifetime(appliance.id) {} }
         try RecorderAnswer.wait(for: socket)
-        print("start to the first answer: \(shown(MonotonicClock.seconds - started, 2)) s\n")
+        print("start to the first answer: \(formatted(MonotonicClock.seconds - startTime, 2)) s\n")
         var missedTargets: [String] = []
         if isComplete {
             try waitUntilReady()
-            let ready = MonotonicClock.seconds - started
-            print("start to ready: \(shown(ready, 2)) s (target \(shown(Self.targets.ready, 0)))\n")
-            if ready > Self.targets.ready { missedTargets.append("ready after \(shown(ready, 1)) s") }
+            let readySeconds = MonotonicClock.seconds - startTime
+            print("start to ready: \(formatted(readySeconds, 2)) s (target \(formatted(Self.targets.ready, 0)))\n")
+            if readySeconds > Self.targets.ready { missedTargets.append("ready after \(formatted(readySeconds, 1)) s") }
         } else {
             sleep(2)
         }
@@ -56,21 +56,21 @@ struct SearchBenchmark {
             var seconds: [Double] = []
             var hits = 0
             for _ in 0..<4 {
-                let requested = MonotonicClock.seconds
+                let requestTime = MonotonicClock.seconds
                 let line = #"{"command":"search","words":"\#(query)","limit":50}"#
                 hits = try ask(socket, line: line).hits?.count ?? -1
-                seconds.append(MonotonicClock.seconds - requested)
+                seconds.append(MonotonicClock.seconds - requestTime)
             }
             table.add([
-                "search \(query)", shown(seconds[0], 3), shown(seconds.dropFirst().max() ?? 0, 3), "\(hits)",
+                "search \(query)", formatted(seconds[0], 3), formatted(seconds.dropFirst().max() ?? 0, 3), "\(hits)",
             ])
         }
-        let requested = MonotonicClock.seconds
+        let requestTime = MonotonicClock.seconds
         let count = try ask(socket, "list").recordings?.count ?? -1
-        table.add(["list", shown(MonotonicClock.seconds - requested, 3), "", "\(count)"])
+        table.add(["list", formatted(MonotonicClock.seconds - requestTime, 3), "", "\(count)"])
         print(table.markdown)
         var latencies = Table(
-            "a start (target \(shown(Self.targets.firstSample, 0)) ms to its first sample)",
+            "a start (target \(formatted(Self.targets.firstSample, 0)) ms to its first sample)",
             "to the first sample: median, ms", "maximum",
             "to the answer, while it is being written to the disk: median, ms", "maximum")
         add("no other clients", try delays(socket), to: &latencies)
@@ -82,7 +82,9 @@ struct SearchBenchmark {
             let underLoad = try delays(socket)
             add("three search, one verifies, one copies", underLoad, to: &latencies)
             let longest = underLoad.map(\.firstSample).max() ?? 0
-            if longest > Self.targets.firstSample { missedTargets.append("first sample after \(shown(longest, 0)) ms") }
+            if longest > Self.targets.firstSample {
+                missedTargets.append("first sample after \(formatted(longest, 0)) ms")
+            }
             withExtendedLifetime(copy.id) {}
         } else {
             sleep(1)
@@ -102,18 +104,18 @@ struct SearchBenchmark {
     }
 
     private func add(_ label: String, _ delays: [StartDelay], to table: inout Table) {
-        table.add([label] + StartDelay.columns(delays))
+        table.add([label] + StartDelay.cells(delays))
     }
 
-    /// Creates the archive, and fills its database with SQL, because committing so many segments would take a night.
+    /// Creates the database, and fills it with SQL, because it would take hours to commit so many segments separately.
     ///
-    /// - Parameter journal: the length of each recording's journal in bytes.
-    private func fill(_ path: String, journal: Int64) throws {
+    /// - Parameter journalBytes: the size of each recording's journal.
+    private func fill(_ path: String, journalBytes: Int64) throws {
         do { _ = try SQLiteArchive(path: path) }
         let perRecording = max(1, segments / max(1, recordings))
-        // A complete archive has all segments within its one second of sound, because nobody plays it.
+        // All segments of a complete archive's recording lie within its one second of audio, because nobody plays it.
         let (length, step) = isComplete ? (16_000, max(1, 16_000 / perRecording)) : (perRecording * 80_000, 80_000)
-        // Every second word is one of ten common words. The others are rarer, as in a natural language.
+        // Every other word is one of nine common words. The rest are rarer, as in a natural language.
         let sql = """
             PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN;
             DELETE FROM recording;
@@ -124,7 +126,7 @@ struct SearchBenchmark {
             INSERT INTO recording (id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason, state,
                 journal_bytes)
             SELECT i, 1.7e9 + i * 100, 'synchronized', 'm', \(length), \(length), '\(isComplete ? "ended" : "button")',
-                '\(isComplete ? "present" : "missing")', \(journal) FROM n;
+                '\(isComplete ? "present" : "missing")', \(journalBytes) FROM n;
             INSERT INTO pass (id, recording, engine, version, model, profile, complete)
             SELECT id, id, 'e', '1', 'm', 'live', 1 FROM recording;
             WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < \(perRecording * recordings - 1))
@@ -143,7 +145,7 @@ struct SearchBenchmark {
         try execute(sql, on: path)
     }
 
-    /// Eight words of each segment, and sixteen alternatives.
+    /// SQL that adds eight words and sixteen alternatives to each segment.
     private static let wordsAndAlternatives = """
         INSERT INTO word (segment, number, start_sample, end_sample, text, confidence)
         WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w WHERE n < 8)

@@ -1,6 +1,6 @@
 import Core
 
-/// A file's audio, segmented as Fieldscribe does it: into utterances, and groups of utterances of up to 12 s.
+/// Audio that is segmented like a recording: into utterances, and into groups of utterances of up to 12 s.
 struct SegmentedAudio {
     private let samples: [Int16]
     private var groups: [UtteranceGroup] = []
@@ -18,11 +18,11 @@ struct SegmentedAudio {
     var grouped: [RecognizerInput] { groups.map(input) }
 
     /// The speech of all utterances, without the pauses.
-    var unpaused: [Int16] { groups.flatMap(\.utterances).flatMap { sound($0.speech) } }
+    var unpaused: [Int16] { groups.flatMap(\.utterances).flatMap { audio($0.speech) } }
 
     /// Returns a group's samples. If the group has no parts, it is a single utterance, and all of it counts as speech.
     private func input(_ group: UtteranceGroup) -> RecognizerInput {
-        let samples = sound(group.whole.audio)
+        let samples = audio(group.whole.audio)
         let parts = group.parts
         return RecognizerInput(
             samples: samples,
@@ -47,7 +47,7 @@ struct SegmentedAudio {
         if let last = grouping.close() { groups.append(last) }
     }
 
-    private func sound(_ range: SampleRange) -> [Int16] {
+    private func audio(_ range: SampleRange) -> [Int16] {
         guard let range = range.intersection(SampleRange(.zero, SamplePosition(Int64(samples.count)))) else {
             return []
         }

@@ -22,8 +22,8 @@ struct SilenceBenchmark {
     }
 
     private func measureNonSpeech(_ contenders: [Contender]) throws {
-        var soundless = NonSpeechSounds(seed: Self.seed)
-        let sounds = soundless.pieces().enumerated().filter { $0.offset % step == 0 }.map(\.element)
+        var generator = NonSpeechSounds(seed: Self.seed)
+        let sounds = generator.pieces().enumerated().filter { $0.offset % step == 0 }.map(\.element)
         let folder = "\(harness.folder)/soundless"
         try makeFolder(folder)
         let paths = try sounds.map { sound in
@@ -32,7 +32,7 @@ struct SilenceBenchmark {
             return path
         }
         var table = Table(
-            "\(sounds.count) sounds without speech, seed \(soundless.seed)", "text from transcribe", "%",
+            "\(sounds.count) sounds without speech, seed \(generator.seed)", "text from transcribe", "%",
             "unclear in transcribe", "text without segmentation", "%")
         for contender in contenders {
             let transcripts = try harness.transcribe(paths, by: contender, into: "soundless-\(contender.name)")
@@ -41,7 +41,7 @@ struct SilenceBenchmark {
             for (name, transcript) in transcripts.sorted(by: { $0.key < $1.key }) where !transcript.words.isEmpty {
                 texts.append("\(contender.name), transcribe, \(name): \(transcript.text)")
             }
-            let transcribed = texts.count
+            let transcribedCount = texts.count
             let unclear = transcripts.filter { $0.value.unclearCount > 0 }.keys.sorted()
             if !unclear.isEmpty { print("\(contender.name), unclear: \(unclear.joined(separator: ", "))") }
             if let recognize = try contender.reader(in: harness) {
@@ -54,19 +54,19 @@ struct SilenceBenchmark {
                 }
             }
             for text in texts { print(text) }
-            func share(_ count: Int) -> String { shown(100 * Double(count) / Double(max(1, sounds.count)), 1) }
+            func share(_ count: Int) -> String { formatted(100 * Double(count) / Double(max(1, sounds.count)), 1) }
             table.add([
-                contender.name, "\(transcribed)", share(transcribed), "\(unclear.count)",
-                "\(texts.count - transcribed)", share(texts.count - transcribed),
+                contender.name, "\(transcribedCount)", share(transcribedCount), "\(unclear.count)",
+                "\(texts.count - transcribedCount)", share(texts.count - transcribedCount),
             ])
         }
         print("\n\(table.markdown)")
     }
 
     private func measureRoom(_ contenders: [Contender], minutes: Int) throws {
-        var soundless = NonSpeechSounds(seed: Self.seed)
+        var generator = NonSpeechSounds(seed: Self.seed)
         let path = "\(harness.folder)/room.wav"
-        try writeWave(soundless.room(seconds: max(1, minutes) * 60), to: path)
+        try writeWave(generator.room(seconds: max(1, minutes) * 60), to: path)
         for contender in contenders {
             let transcript = try harness.transcribe([path], by: contender, into: "room-\(contender.name)").transcripts[
                 "room"]
@@ -78,8 +78,7 @@ struct SilenceBenchmark {
         print("")
     }
 
-    /// Counts lost speech: files for which `transcribe` writes no text, and groups and single utterances that the gate
-    /// rejects.
+    /// Counts lost speech: files for which `transcribe` writes no text; groups and utterances that the gate rejects.
     private func measureLostSpeech(_ contenders: [Contender]) throws {
         let files = try corpus.items.map { (name: $0.name, audio: try SegmentedAudio(path: $0.path)) }
         let groups = files.flatMap { file in file.audio.grouped.map { (name: file.name, input: $0) } }
@@ -97,12 +96,12 @@ struct SilenceBenchmark {
             let counts = try [groups, utterances].map { inputs in
                 try inputs.count { file in
                     guard let text = try rejectedText(file.input) else { return false }
-                    let seconds = shown(Double(file.input.samples.count) / Double(SamplePosition.rate), 1)
+                    let seconds = formatted(Double(file.input.samples.count) / Double(SamplePosition.rate), 1)
                     print("\(contender.name) rejected \(seconds) s of \(file.name): \(text)")
                     return true
                 }
             }
-            func share(_ count: Int, _ all: Int) -> String { shown(100 * Double(count) / Double(max(1, all)), 1) }
+            func share(_ count: Int, _ all: Int) -> String { formatted(100 * Double(count) / Double(max(1, all)), 1) }
             table.add([
                 contender.name, "\(empty.count) of \(corpus.items.count)", "\(groups.count)", "\(counts[0])",
                 share(counts[0], groups.count), "\(utterances.count)", "\(counts[1])",
@@ -119,7 +118,7 @@ struct SilenceBenchmark {
         let short = try corpus.items.map { (name: $0.name, samples: try SeamReport.samples($0.path)) }
             .filter { $0.samples.count < 6 * SamplePosition.rate }
         var table = Table(
-            "repeated speech, each less than 6 s", "times", "groups", "rejected", "%")
+            "repeated files, each shorter than 6 s", "times", "groups", "rejected", "%")
         for contender in contenders {
             let rejectedText = try rejection(by: contender)
             for times in 2...5 {
@@ -127,21 +126,21 @@ struct SilenceBenchmark {
                     SegmentedAudio(Array((0..<times).map { _ in file.samples + pause }.joined())).grouped
                         .map { (name: file.name, input: $0) }
                 }
-                let rejected = try groups.count { file in
+                let rejectedCount = try groups.count { file in
                     guard let text = try rejectedText(file.input) else { return false }
                     print("\(contender.name) rejected \(file.name), said \(times) times: \(text)")
                     return true
                 }
                 table.add([
-                    contender.name, "\(times)", "\(groups.count)", "\(rejected)",
-                    shown(100 * Double(rejected) / Double(max(1, groups.count)), 1),
+                    contender.name, "\(times)", "\(groups.count)", "\(rejectedCount)",
+                    formatted(100 * Double(rejectedCount) / Double(max(1, groups.count)), 1),
                 ])
             }
         }
         print("\n\(table.markdown)")
     }
 
-    /// Returns a function that recognizes speech, and returns the text if the gate rejects it, or nil if it does not.
+    /// Returns a function that recognizes audio and returns the rejected text; nil if nothing was rejected.
     private func rejection(by contender: Contender) throws -> (SegmentedAudio.RecognizerInput) throws -> String? {
         if contender.kind == .moonshine {
             let reader = try contender.moonshineReader(in: harness)
@@ -166,14 +165,14 @@ struct SilenceBenchmark {
                 let transcripts = try harness.transcribe(
                     items.map(\.path), by: contender, into: "\(language)-\(contender.name)"
                 ).transcripts
-                let silent = transcripts.values.filter { $0.words.isEmpty }
+                let wordless = transcripts.values.filter { $0.words.isEmpty }
                 for (name, transcript) in transcripts.sorted(by: { $0.key < $1.key }) where !transcript.words.isEmpty {
                     print("\(contender.name), \(name): \(transcript.text)")
                 }
                 table.add([
-                    "\(language), \(items.count), \(contender.name)", "\(silent.count)",
-                    shown(100 * Double(silent.count) / Double(max(1, items.count)), 1),
-                    "\(silent.count { $0.unclearCount > 0 })",
+                    "\(language), \(items.count), \(contender.name)", "\(wordless.count)",
+                    formatted(100 * Double(wordless.count) / Double(max(1, items.count)), 1),
+                    "\(wordless.count { $0.unclearCount > 0 })",
                 ])
             }
         }

@@ -1,19 +1,19 @@
 /// Speakers, divided into folds of about the same size. Each speaker is in one fold only.
 struct SpeakerFolds {
-    /// The speakers of each fold, those with the largest size first.
+    /// The speakers of each fold, in order of decreasing size.
     let speakers: [[String]]
     private let foldsBySpeaker: [String: Int]
 
-    /// Assigns each speaker to the smallest fold so far, starting with the largest speaker.
+    /// Assigns the speakers in order of decreasing size, each to the fold that is the smallest so far.
     ///
     /// - Parameter sizes: the size of each speaker, such as the number of words.
     init(_ sizes: [String: Double], count: Int) {
         var speakers = [[String]](repeating: [], count: count)
-        var filled = [Double](repeating: 0, count: count)
+        var foldSizes = [Double](repeating: 0, count: count)
         for (speaker, size) in sizes.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-            guard let smallest = filled.indices.min(by: { filled[$0] < filled[$1] }) else { continue }
+            guard let smallest = foldSizes.indices.min(by: { foldSizes[$0] < foldSizes[$1] }) else { continue }
             speakers[smallest].append(speaker)
-            filled[smallest] += size
+            foldSizes[smallest] += size
         }
         self.speakers = speakers
         foldsBySpeaker = Dictionary(

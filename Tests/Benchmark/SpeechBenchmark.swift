@@ -15,11 +15,11 @@ struct SpeechBenchmark {
         /// The final texts of each file.
         var texts: [[String]] = []
         /// The minimum resident memory in each minute of audio, in megabytes.
-        var floors: [Double] = []
+        var minimumMegabytes: [Double] = []
         /// The delays from the start of speech to its first volatile text, in seconds.
         var delays: [Double] = []
         /// The number of utterances without volatile text.
-        var unshown = 0
+        var missingCount = 0
     }
 
     private enum Case: String {
@@ -32,7 +32,7 @@ struct SpeechBenchmark {
     }
 
     /// The silence in seconds after which an utterance is certainly the first of its group.
-    private static let maximumGap = 3.0
+    private static let maximumGapSeconds = 3.0
 
     let harness: Harness
     let corpus: Corpus
@@ -46,9 +46,10 @@ struct SpeechBenchmark {
         let (device, seconds) = try makeMicrophone()
         var comparison = Table(
             "the library, compared with `transcribe --jobs 1`", "`judge`: files with the same text",
-            "\(shown(minutes, 0)) minutes: the same text", "CPU (target 1.03)", "peak memory (target 1.10)")
+            "\(formatted(minutes, 0)) minutes: the same text", "CPU (target 1.03)", "peak memory (target 1.10)")
         var buffered = Table(
-            "\(shown(minutes, 0)) minutes in buffers of 20 ms", "text as from the file", "memory in minute 2, MB",
+            "\(formatted(minutes, 0)) minutes in buffers of 20 ms", "the same text as from the file",
+            "memory in minute 2, MB",
             "minimum, maximum from minute 5", "range (target 10)")
         var live = Table(
             "s from the start of speech to its first volatile text", "utterances", "without volatile text",
@@ -57,8 +58,8 @@ struct SpeechBenchmark {
             let options = ["--punctuation", "engine"]
             let expected = try harness.transcribe(
                 judgeItems.map(\.path), by: contender, into: "speech", options: options)
-            let (texts, _) = try runProcess(.files, contender, judgeItems.map(\.path))
-            let sameCount = zip(judgeItems, texts.texts).count(where: {
+            let (answer, _) = try runProcess(.files, contender, judgeItems.map(\.path))
+            let sameCount = zip(judgeItems, answer.texts).count(where: {
                 Self.texts(expected.transcripts[$0.name]) == $1
             })
             let (program, programCost) = try harness.transcribe(
@@ -67,24 +68,24 @@ struct SpeechBenchmark {
             comparison.add([
                 contender.name, "\(sameCount) of \(judgeItems.count)",
                 whole.texts == [Self.texts(program["speech-hour"])] ? "yes" : "no",
-                shown(cost.cpuSeconds / programCost.cpuSeconds, 3),
-                shown(cost.peakTogetherMegabytes / programCost.peakTogetherMegabytes, 2),
+                formatted(cost.cpuSeconds / programCost.cpuSeconds, 3),
+                formatted(cost.peakTogetherMegabytes / programCost.peakTogetherMegabytes, 2),
             ])
             let (inBuffers, _) = try runProcess(.buffers, contender, [hour])
-            let early = inBuffers.floors.dropFirst().first ?? .nan
+            let early = inBuffers.minimumMegabytes.dropFirst().first ?? .nan
             // In the first minutes, memory grows to the size that the longest group needs.
-            let later = inBuffers.floors.dropFirst(4)
+            let later = inBuffers.minimumMegabytes.dropFirst(4)
             let (minimum, maximum) = (later.min() ?? .nan, later.max() ?? .nan)
             buffered.add([
-                contender.name, inBuffers.texts == whole.texts ? "yes" : "no", shown(early, 1),
-                "\(shown(minimum, 1)), \(shown(maximum, 1))", shown(maximum - minimum, 1),
+                contender.name, inBuffers.texts == whole.texts ? "yes" : "no", formatted(early, 1),
+                "\(formatted(minimum, 1)), \(formatted(maximum, 1))", formatted(maximum - minimum, 1),
             ])
             let (listened, _) = try runProcess(.live, contender, ["\(seconds)"], ["ALSA_CONFIG_PATH": device])
             let delays = listened.delays.sorted()
             live.add(
-                [contender.name, "\(delays.count + listened.unshown)", "\(listened.unshown)"]
+                [contender.name, "\(delays.count + listened.missingCount)", "\(listened.missingCount)"]
                     + [0.5, 0.9].map { share in
-                        delays.isEmpty ? "-" : shown(delays[Int(Double(delays.count) * share)], 2)
+                        delays.isEmpty ? "-" : formatted(delays[Int(Double(delays.count) * share)], 2)
                     })
         }
         for table in [comparison, buffered, live] { print(table.markdown) }
@@ -166,7 +167,7 @@ struct SpeechBenchmark {
         case .buffers:
             let buffers = SmallBuffers(file: try AudioFile(url: URL(filePath: arguments[0])))
             answer.texts = [texts(try await finals(buffers, options))]
-            answer.floors = buffers.floors.all
+            answer.minimumMegabytes = buffers.memory.minimumMegabytes
         case .live: try await listen(Double(arguments[0]) ?? 0, options, &answer)
         }
         return answer
@@ -194,7 +195,7 @@ struct SpeechBenchmark {
         let transcriber = SpeechTranscriber(locale: Locale(identifier: "en-US"), preset: .progressiveTranscription)
         let analyzer = SpeechAnalyzer(modules: [transcriber], options: options)
         try await analyzer.prepareToAnalyze()
-        let clock = SoundClock()
+        let clock = CaptureClock()
         try await analyzer.start(
             inputSequence: Speech.Microphone(device: "speech").prefix { input in
                 clock.record(input)
@@ -202,17 +203,21 @@ struct SpeechBenchmark {
             })
         async let finished: Void = analyzer.finalizeAndFinishThroughEndOfInput()
         var volatile: [(time: Double, range: AudioTimeRange)] = []
-        var end = -maximumGap
+        var end = -maximumGapSeconds
         for try await result in transcriber.results {
             guard result.isFinal else {
                 if !result.text.characters.isEmpty { volatile.append((clock.now, result.range)) }
                 continue
             }
             guard let first = result.words.first else { continue }
-            if result.range.start.seconds - end >= maximumGap {
+            if result.range.start.seconds - end >= maximumGapSeconds {
                 let start = first.range.start.seconds
                 let early = volatile.first { $0.range.end > result.range.start && $0.range.start < result.range.end }
-                if let early { answer.delays.append(early.time - clock.start - start) } else { answer.unshown += 1 }
+                if let early {
+                    answer.delays.append(early.time - clock.start - start)
+                } else {
+                    answer.missingCount += 1
+                }
             }
             end = result.range.end.seconds
             volatile.removeAll { $0.range.end <= result.range.end }
@@ -221,16 +226,16 @@ struct SpeechBenchmark {
     }
 }
 
-/// Estimates the time at which the first sample was spoken, from the earliest arrival of all buffers.
-private final class SoundClock: Sendable {
+/// Estimates the time at which the first sample was captured, from the buffer that arrived with the shortest delay.
+private final class CaptureClock: Sendable {
     private let firstSample = Mutex(Double.infinity)
 
     var now: Double { MonotonicClock.seconds }
     var start: Double { firstSample.withLock { $0 } }
 
     func record(_ input: AnalyzerInput) {
-        let spoken = now - (input.bufferStartTime?.seconds ?? 0) - input.buffer.duration
-        firstSample.withLock { $0 = min($0, spoken) }
+        let estimate = now - (input.bufferStartTime?.seconds ?? 0) - input.buffer.duration
+        firstSample.withLock { $0 = min($0, estimate) }
     }
 }
 
@@ -239,13 +244,13 @@ private struct SmallBuffers: AsyncSequence, Sendable {
     private static let size = SamplePosition.rate / 50
 
     let file: AudioFile
-    let floors = MemoryFloors()
+    let memory = MinimumMemory()
 
-    func makeAsyncIterator() -> Iterator { Iterator(base: file.makeAsyncIterator(), floors: floors) }
+    func makeAsyncIterator() -> Iterator { Iterator(base: file.makeAsyncIterator(), memory: memory) }
 
     struct Iterator: AsyncIteratorProtocol {
         var base: AudioFile.Iterator
-        let floors: MemoryFloors
+        let memory: MinimumMemory
         var samples: ArraySlice<Int16> = []
         var position = 0
 
@@ -253,7 +258,7 @@ private struct SmallBuffers: AsyncSequence, Sendable {
             if samples.isEmpty {
                 guard let input = try await base.next() else { return nil }
                 if case .int16(let more) = input.buffer.samples { samples = more[...] }
-                floors.measure(minute: position / (60 * SamplePosition.rate))
+                memory.measure(minute: position / (60 * SamplePosition.rate))
             }
             defer { samples = samples.dropFirst(SmallBuffers.size) }
             position += Swift.min(SmallBuffers.size, samples.count)
@@ -262,16 +267,20 @@ private struct SmallBuffers: AsyncSequence, Sendable {
     }
 }
 
-/// The minimum resident memory in each minute.
-private final class MemoryFloors: Sendable {
+/// The minimum resident memory in each minute of audio.
+private final class MinimumMemory: Sendable {
     private let minutes = Mutex<[Double]>([])
 
-    var all: [Double] { minutes.withLock { $0 } }
+    var minimumMegabytes: [Double] { minutes.withLock { $0 } }
 
     func measure(minute: Int) {
-        let now = MeasuredProcess.megabytes("VmRSS", in: "/proc/self/status")
+        let current = MeasuredProcess.megabytes("VmRSS", in: "/proc/self/status")
         minutes.withLock { minutes in
-            if minute < minutes.count { minutes[minute] = min(minutes[minute], now) } else { minutes.append(now) }
+            if minute < minutes.count {
+                minutes[minute] = min(minutes[minute], current)
+            } else {
+                minutes.append(current)
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ struct StartDelay {
     static let target = 150.0
 
     var firstSample: Double
-    /// The delay until the answer, which comes once the first sample is being written to the disk.
+    /// The delay until the answer, which the recorder sends once it is writing the first sample to the disk.
     var answer: Double
 
     /// Starts and stops the appliance repeatedly, and returns the delays of each start.
@@ -17,24 +17,24 @@ struct StartDelay {
     /// - Parameter pause: seconds between a stop and the next start.
     static func measure(rounds: Int, socket: String, pause: Double = 0) throws -> [StartDelay] {
         try (0..<rounds).map { _ in
-            let requested = MonotonicClock.seconds
+            let requestTime = MonotonicClock.seconds
             guard try ask(socket, "start").recording != nil else {
                 throw DeviceError(.failed, "benchmark", "the appliance did not start a recording")
             }
-            let answered = MonotonicClock.seconds
+            let answerTime = MonotonicClock.seconds
             usleep(100_000)
             let firstSample = try firstSampleTime(socket)
             try ask(socket, "stop")
             usleep(UInt32(pause * 1e6))
             return StartDelay(
-                firstSample: 1_000 * (firstSample - requested), answer: 1_000 * (answered - requested))
+                firstSample: 1_000 * (firstSample - requestTime), answer: 1_000 * (answerTime - requestTime))
         }
     }
 
     /// Returns table cells: the median and maximum of the delay to the first sample, then of the delay to the answer.
-    static func columns(_ delays: [StartDelay]) -> [String] {
+    static func cells(_ delays: [StartDelay]) -> [String] {
         [delays.map(\.firstSample).sorted(), delays.map(\.answer).sorted()].flatMap { (sorted: [Double]) -> [String] in
-            [shown(sorted[sorted.count / 2], 0), shown(sorted[sorted.count - 1], 0)]
+            [formatted(sorted[sorted.count / 2], 0), formatted(sorted[sorted.count - 1], 0)]
         }
     }
 }

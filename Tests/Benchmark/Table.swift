@@ -10,14 +10,14 @@ struct Table {
 
     /// Adds a row with Fieldscribe's figure, the other program's, and their ratio.
     mutating func compare(_ label: String, _ ours: Double, _ peer: Double) {
-        add([label, shown(ours, 2), shown(peer, 2), shown(ours / peer, 2)])
+        add([label, formatted(ours, 2), formatted(peer, 2), formatted(ours / peer, 2)])
     }
 
     var markdown: String { rows.map { "| " + $0.joined(separator: " | ") + " |\n" }.joined() }
 }
 
-/// Returns a number with this many decimals, or `-` if it is not finite.
-func shown(_ value: Double, _ decimals: Int) -> String {
+/// Formats a number with this many decimals, or as `-` if it is not finite.
+func formatted(_ value: Double, _ decimals: Int) -> String {
     guard value.isFinite else { return "-" }
     var scale = 1
     for _ in 0..<decimals { scale *= 10 }

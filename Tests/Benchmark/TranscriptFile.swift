@@ -23,7 +23,7 @@ struct TranscriptFile: Decodable {
         /// The speaker, such as `A` or `B`; nil if speakers were not identified.
         var speaker: String?
 
-        /// The word without case and punctuation, for comparison.
+        /// The word in a form without case or punctuation, for comparison.
         var key: String { Core.Word.key(of: text) }
     }
 

@@ -56,12 +56,14 @@ struct VocabularyBenchmark {
         let boosted = try harness.transcribe(
             items.map(\.path), profile: "live", into: "said-raised", options: ["--vocabulary", list]
         ).transcripts
-        let (before, after) = (errors(of: items, plain), errors(of: items, boosted))
+        let (errorsWithout, errorsWith) = (errors(of: items, plain), errors(of: items, boosted))
         table.add([
-            "words of the vocabulary, spoken by espeak-ng", shown(before.listed.percent, 1),
-            shown(after.listed.percent, 1),
+            "words of the vocabulary, spoken by espeak-ng", formatted(errorsWithout.listed.percent, 1),
+            formatted(errorsWith.listed.percent, 1),
         ])
-        table.add(["words around them", shown(before.others.percent, 1), shown(after.others.percent, 1)])
+        table.add([
+            "words around them", formatted(errorsWithout.others.percent, 1), formatted(errorsWith.others.percent, 1),
+        ])
         let paths = corpus.items.map(\.path)
         let open = try harness.transcribe(paths, profile: "live", into: "open-plain").transcripts
         let openBoosted = try harness.transcribe(
@@ -70,7 +72,9 @@ struct VocabularyBenchmark {
         func percent(_ transcripts: [String: TranscriptFile]) -> Double {
             corpus.errors(of: transcripts.mapValues(\.text))[""]?.percent ?? 0
         }
-        table.add(["speech without words of the vocabulary", shown(percent(open), 1), shown(percent(openBoosted), 1)])
+        table.add([
+            "speech without words of the vocabulary", formatted(percent(open), 1), formatted(percent(openBoosted), 1),
+        ])
         print("\n\(table.markdown)")
     }
 

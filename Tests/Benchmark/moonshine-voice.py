@@ -1,4 +1,4 @@
-"""Transcribes with Moonshine's own Python package, for comparison: moonshine-voice.py FILE... prints NAME<TAB>TEXT for each file."""
+"""moonshine-voice.py FILE...: transcribes files with Moonshine's own Python package, and prints NAME<TAB>TEXT for each."""
 import array
 import os
 import sys

@@ -16,11 +16,11 @@ import Testing
             for (index, fold) in folds.speakers.enumerated() {
                 #expect(fold.allSatisfy { folds.fold(of: $0) == index })
             }
-            let filled = folds.speakers.map { fold in sizes.reduce(0) { $0 + (fold.contains($1.0) ? $1.1 : 0) } }
+            let foldSizes = folds.speakers.map { fold in sizes.reduce(0) { $0 + (fold.contains($1.0) ? $1.1 : 0) } }
             let largest = sizes.map(\.1).max() ?? 0
-            #expect((filled.max() ?? 0) - (filled.min() ?? 0) <= largest, "seed \(random.seed)")
-            let again = SpeakerFolds(Dictionary(sizes.shuffled(using: &random)) { $1 }, count: 5)
-            #expect(again.speakers == folds.speakers, "seed \(random.seed)")
+            #expect((foldSizes.max() ?? 0) - (foldSizes.min() ?? 0) <= largest, "seed \(random.seed)")
+            let reordered = SpeakerFolds(Dictionary(sizes.shuffled(using: &random)) { $1 }, count: 5)
+            #expect(reordered.speakers == folds.speakers, "seed \(random.seed)")
         }
         #expect(SpeakerFolds([:], count: 5).fold(of: "anyone") == nil)
     }
@@ -41,7 +41,7 @@ import Testing
     func choosing() {
         // The second value is best in all folds but the last, which prefers the third.
         let table = table([[10, 10, 10, 10, 10], [8, 7, 8, 7, 9], [9, 9, 9, 9, 1]])
-        #expect(table.chosen == [2, 2, 2, 2, 1])
+        #expect(table.chosenIndices == [2, 2, 2, 2, 1])
         #expect(table.heldOutRates.map { 100 * $0 } == [9, 9, 9, 9, 9])
         #expect(abs(table.gain.mean - 0.01) < 1e-9 && table.gain.deviation < 1e-9)
         #expect(!table.isBelowSpread)
@@ -49,21 +49,22 @@ import Testing
 
     @Test("folds are weighted by their word counts when a value is chosen")
     func weights() {
-        let few = FoldTable.Cell(errors: 5, count: 10)
-        let many = [FoldTable.Cell(errors: 10, count: 1_000), FoldTable.Cell(errors: 20, count: 1_000)]
-        let none = FoldTable.Cell(errors: 0, count: 10)
-        #expect(FoldTable(cells: [[few, many[0], none], [none, many[1], none]]).chosen == [0, 1, 0])
+        let fewWords = FoldTable.Cell(errors: 5, count: 10)
+        let manyWords = [FoldTable.Cell(errors: 10, count: 1_000), FoldTable.Cell(errors: 20, count: 1_000)]
+        let noErrors = FoldTable.Cell(errors: 0, count: 10)
+        let table = FoldTable(cells: [[fewWords, manyWords[0], noErrors], [noErrors, manyWords[1], noErrors]])
+        #expect(table.chosenIndices == [0, 1, 0])
     }
 
     @Test("the simplest value wins if the gain is within its spread, and if all values are equal")
     func spread() {
-        let uncertain = table([[10, 10, 10, 10, 10], [8, 14, 4, 13, 9]])
-        #expect(uncertain.gain.mean < uncertain.gain.deviation && uncertain.isBelowSpread)
-        let equal = table([[10, 12, 10, 10, 10], [10, 12, 10, 10, 10]])
-        #expect(equal.chosen == [0, 0, 0, 0, 0] && equal.isBelowSpread)
-        let better = table([[10, 12, 10, 14, 10], [8, 9, 7, 11, 8]])
-        #expect(better.chosen == [1, 1, 1, 1, 1] && !better.isBelowSpread)
-        #expect(abs(better.gain.mean - 0.026) < 1e-9 && abs(better.gain.deviation - 0.00547723) < 1e-6)
+        let uncertainTable = table([[10, 10, 10, 10, 10], [8, 14, 4, 13, 9]])
+        #expect(uncertainTable.gain.mean < uncertainTable.gain.deviation && uncertainTable.isBelowSpread)
+        let equalTable = table([[10, 12, 10, 10, 10], [10, 12, 10, 10, 10]])
+        #expect(equalTable.chosenIndices == [0, 0, 0, 0, 0] && equalTable.isBelowSpread)
+        let betterTable = table([[10, 12, 10, 14, 10], [8, 9, 7, 11, 8]])
+        #expect(betterTable.chosenIndices == [1, 1, 1, 1, 1] && !betterTable.isBelowSpread)
+        #expect(abs(betterTable.gain.mean - 0.026) < 1e-9 && abs(betterTable.gain.deviation - 0.00547723) < 1e-6)
     }
 
     @Test("each constant compares several values; today's value is the one used for recordings")

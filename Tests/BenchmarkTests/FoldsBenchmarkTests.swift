@@ -16,7 +16,7 @@ import Testing
 
         init(maximum: Int = .max) { self.maximum = maximum }
 
-        var read: Int { count.withLock { $0 } }
+        var readingCount: Int { count.withLock { $0 } }
 
         func add() throws {
             let count = count.withLock { count in
@@ -35,8 +35,8 @@ import Testing
         func add(_ part: String) { parts.withLock { $0.append(part) } }
     }
 
-    /// Looks up the text of a sound by its first sample. Without padding, the last word is lost; without a gate,
-    /// silence is recognized as "you".
+    /// Looks up the transcript of a file by its first sample. If there is no padding, the last word is lost. If there
+    /// is no gate, silence is recognized as "you".
     private struct SimulatedReader: FoldReader {
         let tuning: Tuning
         let texts: [Int16: String]
@@ -58,13 +58,13 @@ import Testing
     }
 
     /// Two files from each of six speakers.
-    private static let speech = (0..<12).map { number in
+    private static let speech = (0..<12).map { index in
         FoldSound(
-            Corpus.Item(path: "\(number).wav", text: "one two three four"), speaker: "speaker-\(number / 2)",
-            [Int16(number + 1), 0, 0, 0])
+            Corpus.Item(path: "\(index).wav", text: "one two three four"), speaker: "speaker-\(index / 2)",
+            [Int16(index + 1), 0, 0, 0])
     }
-    private static let soundless = (0..<5).map { number in
-        FoldSound(Corpus.Item(path: "kind-\(number)", text: ""), speaker: "kind-\(number)", [Int16(number + 100), 0])
+    private static let nonSpeech = (0..<5).map { index in
+        FoldSound(Corpus.Item(path: "kind-\(index)", text: ""), speaker: "kind-\(index)", [Int16(index + 100), 0])
     }
 
     private static func constants(_ names: String...) -> [TunedConstant] {
@@ -77,13 +77,13 @@ import Testing
         let texts = Dictionary(speech.map { ($0.samples[0], $0.item.text) }) { $1 }
         let report = Report()
         let benchmark = FoldsBenchmark(
-            speech: speech, soundless: soundless, cache: cache, jobs: jobs,
+            speech: speech, nonSpeech: nonSpeech, cache: cache, jobs: jobs,
             open: { SimulatedReader(tuning: $0, texts: texts, counter: counter) }, report: { report.add($0) })
         try await benchmark.run(constants)
         return report.text
     }
 
-    private static func readingCount(_ cache: FoldCache) throws -> Int {
+    private static func cachedReadingCount(_ cache: FoldCache) throws -> Int {
         try names(inFolder: cache.folder).count { $0.hasSuffix(".json") }
     }
 
@@ -93,21 +93,21 @@ import Testing
         let cache = try FoldCache(folder: folder.file("cache"), program: "one")
         let constants = Self.constants("padding", "gap", "gate")
         await #expect(throws: Interrupted.self) { try await Self.run(constants, in: cache, Counter(maximum: 50)) }
-        let cachedCount = try Self.readingCount(cache)
+        let cachedCount = try Self.cachedReadingCount(cache)
         #expect(cachedCount <= 50 && cachedCount >= 48, "only concurrent readings may be lost")
         let counter = Counter()
         let report = try await Self.run(constants, in: cache, counter)
         // Today's tuning is measured once for all constants; only the gate also uses sounds without speech.
         let tunings = constants[0].tunings.count + constants[1].tunings.count - 1
-        let expected = (tunings + 1) * Self.speech.count + 2 * Self.soundless.count
-        #expect(counter.read == expected - cachedCount)
-        #expect(try Self.readingCount(cache) == expected)
-        let again = Counter()
-        let last = try await Self.run(constants, in: cache, again, jobs: 1)
-        #expect(again.read == 0)
-        #expect(report.contains("readings are left, taking about ") && !last.contains("readings are left"))
-        let other = try FoldCache(folder: cache.folder, program: "two")
-        #expect(other.reading(of: Self.speech[0], by: Tuning()) == nil)
+        let expected = (tunings + 1) * Self.speech.count + 2 * Self.nonSpeech.count
+        #expect(counter.readingCount == expected - cachedCount)
+        #expect(try Self.cachedReadingCount(cache) == expected)
+        let secondCounter = Counter()
+        let secondReport = try await Self.run(constants, in: cache, secondCounter, jobs: 1)
+        #expect(secondCounter.readingCount == 0)
+        #expect(report.contains("readings are left, taking about ") && !secondReport.contains("readings are left"))
+        let newProgramCache = try FoldCache(folder: cache.folder, program: "two")
+        #expect(newProgramCache.reading(of: Self.speech[0], by: Tuning()) == nil)
         #expect(cache.reading(of: Self.speech[0], by: Tuning())?.words.count == 4)
     }
 
@@ -131,7 +131,7 @@ import Testing
         let cache = try FoldCache(folder: folder.file("cache"), program: "one")
         let counter = Counter()
         let report = try await Self.run(Self.constants("confidence"), in: cache, counter)
-        #expect(counter.read == 2 * Self.speech.count, "all feature counts come from one reading")
+        #expect(counter.readingCount == 2 * Self.speech.count, "all feature counts come from one reading")
         #expect(report.contains("| 1 (simplest) | 0.56"), "entropy for one wrong word in four")
         #expect(report.contains("Each constant gains more than the spread of its gain."))
     }
@@ -141,7 +141,7 @@ import Testing
         let folder = TemporaryFolder()
         let cache = try FoldCache(folder: folder.file("cache"), program: "one")
         let benchmark = FoldsBenchmark(
-            speech: Array(Self.speech.prefix(8)), soundless: [], cache: cache, jobs: 1,
+            speech: Array(Self.speech.prefix(8)), nonSpeech: [], cache: cache, jobs: 1,
             open: { SimulatedReader(tuning: $0, texts: [:], counter: Counter(maximum: 0)) }, report: { _ in })
         await #expect(throws: DeviceError.self) { try await benchmark.run(Self.constants("gap")) }
     }

@@ -2,20 +2,21 @@ import Core
 import Glibc
 import System
 
-/// The environment that all experiments share: the programs, a temporary folder, the known sound, and the options.
+/// The environment of all experiments: the programs, a temporary folder with the known sound, and the options.
 struct Bench: Sendable {
     /// The executable to test.
     let fieldscribe: String
     /// The library to preload into the executable.
     let library: String
-    /// The path of this program, which also replaces decode workers.
+    /// The path of this program, which also stands in for decode workers.
     let chaos: String
     let folder: String
     let options: Options
 
-    /// Whether the executable has the commands `recover` and `verify`; older versions do not.
-    let recovers: Bool
-    let verifies: Bool
+    /// False if the executable is too old to have the command `recover`.
+    let supportsRecover: Bool
+    /// False if the executable is too old to have the command `verify`.
+    let supportsVerify: Bool
 
     init(_ options: Options) throws {
         self.options = options
@@ -28,28 +29,28 @@ struct Bench: Sendable {
         for path in [fieldscribe, library] where access(path, R_OK) != 0 {
             throw DeviceError(.missing, "access", "\(path) does not exist; run swift build first")
         }
-        var template = Array("\(Self.temporary)/fieldscribe-chaos-XXXXXX".utf8CString)
+        var template = Array("\(Self.temporaryFolder)/fieldscribe-chaos-XXXXXX".utf8CString)
         guard let path = template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap { mkdtemp($0) } }) else {
-            throw DeviceError.system("mkdtemp", on: Self.temporary)
+            throw DeviceError.system("mkdtemp", on: Self.temporaryFolder)
         }
         folder = String(cString: path)
-        recovers = Program.run([fieldscribe, "recover", "--help"], in: folder).status == 0
-        verifies = Program.run([fieldscribe, "verify", "--help"], in: folder).status == 0
+        supportsRecover = Program.run([fieldscribe, "recover", "--help"], in: folder).status == 0
+        supportsVerify = Program.run([fieldscribe, "verify", "--help"], in: folder).status == 0
         try KnownSound.write(to: folder)
-        // One worker is enough, because the stand-in takes no time. The reserve is the minimum, because the test disk
-        // is small.
+        // One worker is enough, because the stand-in answers immediately. The test disk is small, so the reserve is the
+        // minimum.
         let settings = "[recognizer]\nworkers = 1\n\n[storage]\nreserve-megabytes = 16\n"
         try durableReplace(path: "\(folder)/usual.conf", with: settings)
         // More frequent syncs give more opportunities to fail.
         try durableReplace(path: "\(folder)/often.conf", with: "[capture]\nsync-seconds = 0.2\n\n" + settings)
     }
 
-    /// Removes all files, unless the option `--keep` is given.
+    /// Removes all temporary files, unless the option `--keep` is given.
     func close() {
         if !options.has("keep") { remove(folder) }
     }
 
-    /// Makes a new, empty folder; returns its path.
+    /// Creates an empty folder, and returns its path. Replaces an existing folder.
     func newFolder(_ name: String) -> String {
         let path = "\(folder)/\(name)"
         remove(path)
@@ -59,7 +60,7 @@ struct Bench: Sendable {
 
     func remove(_ path: String) { _ = Program.run(["rm", "-rf", path], in: folder) }
 
-    func copy(_ from: String, to path: String) { _ = Program.run(["cp", "-a", from, path], in: folder) }
+    func copy(_ source: String, to target: String) { _ = Program.run(["cp", "-a", source, target], in: folder) }
 
     /// Returns the environment variables that preload the library and inject faults into calls on files in `storage`.
     func environment(storage: String, faults: [String: String] = [:]) -> [String: String] {
@@ -72,7 +73,7 @@ struct Bench: Sendable {
     }
 
     /// Returns the command line that records the known sound.
-    func record(to storage: String, seconds: Int? = nil, configuration: String = "usual") -> [String] {
+    func recordCommand(to storage: String, seconds: Int? = nil, configuration: String = "usual") -> [String] {
         [
             fieldscribe, "record", "--json", "--microphone", "alsa:\(KnownSound.device)", "--directory", storage,
             "--config", "\(folder)/\(configuration).conf",
@@ -86,13 +87,13 @@ struct Bench: Sendable {
         try await withThrowingTaskGroup(of: (Int, Result).self) { group in
             var results: [Int: Result] = [:]
             for (index, job) in jobs.enumerated() {
-                if index >= width, let (done, result) = try await group.next() { results[done] = result }
+                if index >= width, let (finished, result) = try await group.next() { results[finished] = result }
                 group.addTask { (index, try await onThread(named: "experiment") { try body(index, job) }) }
             }
-            for try await (done, result) in group { results[done] = result }
+            for try await (finished, result) in group { results[finished] = result }
             return results.sorted { $0.key < $1.key }.map(\.value)
         }
     }
 
-    private static var temporary: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
+    private static var temporaryFolder: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 }

@@ -1,25 +1,25 @@
 import Core
 import Glibc
 
-/// Breaks recordings on purpose, and counts the losses: `chaos kill syscalls --stride 7`.
+/// Breaks recordings on purpose, and counts the losses. Example: `chaos kill syscalls --stride 7`.
 @main struct Chaos {
     private static let usage = """
-        usage: chaos EXPERIMENT... [OPTION N]...
+        usage: chaos EXPERIMENT... [OPTION [VALUE]]...
 
           kill       kill -9 and power cuts at random moments     --kills 30 --parallel 10 --seed N
-          syscalls   each k-th system call of each kind fails     --stride 1 --parallel 16
+          syscalls   each system call fails in turn               --stride 1 --parallel 16
           disk       a small file system fills up                 --steps 20
-          corrupt    damaged audio, database and settings         --seeds 50 --seed N
-          import     each k-th system call of an import fails     --stride 1 --parallel 8
+          corrupt    damaged audio, database and settings         --seeds 40 --seed N
+          import     each system call of an import fails in turn  --stride 1 --parallel 8
           soak       hours of audio, unpaced                      --hours 2
           seal       power cuts while a recording is sealed       --cuts 300 --parallel 2 --seed N
           reseal     power cuts while a sealed recording is opened, transcribed and sealed again
                                                                   --cuts 300 --parallel 2 --seed N
-          redact     power cuts while a passage is redacted        --cuts 300 --parallel 2 --seed N
+          redact     power cuts while a passage is redacted       --cuts 300 --parallel 2 --seed N
           owners     root and a user run commands in random order --orders 20 --seed N
 
-        --executable FILE  the fieldscribe to test; default the one beside this program
-        --json             print the table as JSON, too
+        --executable FILE  the fieldscribe to test; default: the one beside this program
+        --json             also print the table as JSON
         --keep             keep the temporary files
 
         Exits with status 1 if a target is missed or a control is not detected.

@@ -3,9 +3,10 @@ import Glibc
 import System
 import TestKit
 
-/// Damages audio, database and settings before a start, differently for each seed.
+/// Damages one file of an archive before a start, differently for each seed.
 ///
-/// Expects that the next recording works despite the damage, undamaged recordings survive, and no file is deleted.
+/// Expects that the next recording works despite the damage, that undamaged recordings survive, and that no file is
+/// deleted.
 struct CorruptExperiment {
     private enum Target: String, CaseIterable { case audio, database, log, settings, journal, sums, number }
 
@@ -27,34 +28,34 @@ struct CorruptExperiment {
 
     func run() async throws -> [Report.Row] {
         var report = Report("corrupt")
-        let first = bench.options.number("seed", Int.random(in: 1...1_000_000))
-        let count = bench.options.number("seeds", 40)
-        report.note("first seed", "\(first)")
+        let firstSeed = bench.options.integer("seed", Int.random(in: 1...1_000_000))
+        let count = bench.options.integer("seeds", 40)
+        report.note("first seed", "\(firstSeed)")
         let golden = try makeGolden()
         let bench = bench
-        let outcomes = try await bench.parallel(Array(first..<first + count), width: 4) { _, seed in
+        let outcomes = try await bench.parallel(Array(firstSeed..<firstSeed + count), width: 4) { _, seed in
             try Self.outcome(seed: UInt64(seed), golden: golden, deletes: false, on: bench)
         }
         for target in Target.allCases {
             let matching = outcomes.filter { $0.name.hasPrefix(target.rawValue) }
             let failed = matching.filter { !$0.didRecord }
-            // Invalid settings must be reported. An executable that can recover a damaged archive sets it aside; an
-            // older executable must report it.
-            let mayRefuse = target == .settings || !bench.recovers
+            // The executable must report invalid settings. If it has the command `recover`, it sets a damaged archive
+            // aside; an older executable must report the damage.
+            let mayRefuse = target == .settings || !bench.supportsRecover
             let unexpected = mayRefuse ? failed.filter { !$0.refusedWithMessage } : failed
             report.add(
-                none: "\(target.rawValue): no recording\(mayRefuse ? ", and no message" : "")", unexpected.count,
+                none: "\(target.rawValue): no recording\(mayRefuse ? " and no message" : "")", unexpected.count,
                 of: matching.count)
             if mayRefuse {
-                report.note("\(target.rawValue): refused with a message", "\(failed.count) in \(matching.count)")
+                report.note("\(target.rawValue): refused with a message", "\(failed.count) of \(matching.count)")
             }
-            for outcome in unexpected.prefix(3) { report.note("bad", "\(outcome.name): \(outcome.message)") }
+            for outcome in unexpected.prefix(3) { report.note("failure", "\(outcome.name): \(outcome.message)") }
         }
         report.add(none: "crashed", outcomes.count { $0.didCrash }, of: count)
         report.add(none: "files deleted", outcomes.reduce(0) { $0 + $1.deletedFiles }, of: count)
         report.add(none: "undamaged recordings lost", outcomes.reduce(0) { $0 + $1.lostRecordings }, of: count)
         for outcome in outcomes.filter({ $0.deletedFiles + $0.lostRecordings > 0 || $0.didCrash }).prefix(5) {
-            report.note("bad", "\(outcome.name): \(outcome.message)")
+            report.note("failure", "\(outcome.name): \(outcome.message)")
         }
         let control = try await bench.parallel([1, 2, 3], width: 3) { _, seed in
             try Self.outcome(seed: UInt64(seed), golden: golden, deletes: true, on: bench)
@@ -66,14 +67,15 @@ struct CorruptExperiment {
         return report.rows
     }
 
-    /// Makes an archive with two complete recordings, and one that was interrupted by a kill.
+    /// Creates an archive with two complete recordings and one that a kill interrupted.
     private func makeGolden() throws -> String {
         let golden = bench.newFolder("golden")
         let environment = bench.environment(storage: golden)
         for _ in 0..<2 {
-            _ = try Program(bench.record(to: golden, seconds: 2), in: bench.folder, environment: environment).wait()
+            let command = bench.recordCommand(to: golden, seconds: 2)
+            _ = try Program(command, in: bench.folder, environment: environment).wait()
         }
-        let killed = try Program(bench.record(to: golden), in: bench.folder, environment: environment)
+        let killed = try Program(bench.recordCommand(to: golden), in: bench.folder, environment: environment)
         try waitUntil("two seconds of sound") {
             WaveContent.samples(ofRecording: 3, in: golden).count >= 2 * KnownSound.rate
         }
@@ -105,8 +107,8 @@ struct CorruptExperiment {
             }
         let damage = try damage(path, &random)
         var outcome = Outcome(name: "\(target.rawValue): \(damage) (seed \(seed))")
-        // SQLite may remove its temporary files, and the file `last-number` is replaced by each recording.
-        let before = files(below: storage).filter { path in
+        // Excludes SQLite's temporary files, which it may remove, and `last-number`, which each recording replaces.
+        let inodesBefore = files(below: storage).filter { path in
             !["-wal", "-shm", "/last-number"].contains { path.hasSuffix($0) }
         }.map(inode)
         let undamaged = [1, 2].filter { target != .audio || $0 != damagedRecording }
@@ -123,17 +125,19 @@ struct CorruptExperiment {
         outcome.message = result.errors
         let lines = result.errors.split(separator: "\n")
         outcome.refusedWithMessage = result.status > 0 && !lines.isEmpty && lines.allSatisfy { $0.contains(": ") }
-        let after = Set(files(below: storage).map(inode))
-        outcome.deletedFiles = before.count { !after.contains($0) }
+        let inodesAfter = Set(files(below: storage).map(inode))
+        outcome.deletedFiles = inodesBefore.count { !inodesAfter.contains($0) }
         outcome.lostRecordings = zip(undamaged, samplesBefore).count { number, samples in
             (WaveContent(path: audio(number))?.samples ?? []) != samples || samples.isEmpty
         }
-        if outcome.didRecord, bench.recovers { outcome.lostRecordings += unlisted(undamaged, in: storage, on: bench) }
+        if outcome.didRecord, bench.supportsRecover {
+            outcome.lostRecordings += unlistedCount(undamaged, in: storage, on: bench)
+        }
         return outcome
     }
 
     /// Returns the number of these recordings that the archive no longer lists.
-    private static func unlisted(_ recordings: [Int], in storage: String, on bench: Bench) -> Int {
+    private static func unlistedCount(_ recordings: [Int], in storage: String, on bench: Bench) -> Int {
         struct Row: Decodable { var id: Int }
         let result = Program.run(
             [bench.fieldscribe, "list", "--json", "--directory", storage, "--config", "\(bench.folder)/usual.conf"],
@@ -142,7 +146,7 @@ struct CorruptExperiment {
         return recordings.count { number in !rows.contains { $0.id == number } }
     }
 
-    /// Damages a file; returns a description.
+    /// Damages a file, and returns a description of the damage.
     private static func damage(_ path: String, _ random: inout SeededGenerator) throws -> String {
         var content = bytes(of: path)
         let description: String
@@ -150,7 +154,7 @@ struct CorruptExperiment {
         case 0:
             let count = Int.random(in: 1...64, using: &random)
             for _ in 0..<count {
-                // Headers matter most.
+                // Half of the flipped bits are in the first 512 bytes, because headers matter most.
                 let end = Bool.random(using: &random) ? content.count : min(content.count, 512)
                 content[Int.random(in: 0..<end, using: &random)] ^= 1 << UInt8.random(in: 0...7, using: &random)
             }
@@ -171,7 +175,7 @@ struct CorruptExperiment {
             content = []
             description = "emptied"
         }
-        // Writes to the same inode, so that a deletion of the file would be detected.
+        // Keeps the inode, so that a deletion of the file is detected.
         let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
         try content.withUnsafeBytes { try file.write($0) }
         return description

@@ -6,8 +6,8 @@ import TestKit
 /// Records on a small file system that is full before the recording or fills up during it, with different amounts of
 /// free space.
 ///
-/// The file system is ext4 in a file if loop devices can be mounted, and tmpfs otherwise. It is mounted in a separate
-/// mount namespace, where this program starts itself again.
+/// The file system is ext4 in a file, or tmpfs if loop devices cannot be mounted. It is mounted in a separate mount
+/// namespace, in which this program starts itself again.
 struct DiskExperiment {
     private static let megabytes = 96
 
@@ -28,7 +28,7 @@ struct DiskExperiment {
         let golden = try makeGolden(at: mountPoint)
         let committed = Set(ReportedEvent.events(in: golden.output).compactMap(Judgement.Segment.init))
         let free = Self.freeBytes(mountPoint)
-        let count = bench.options.number("steps", 20)
+        let count = bench.options.integer("steps", 20)
         // Half of the steps have less than 200 kB of free space.
         let steps = (0..<count).map { step in
             let half = max(1, count / 2)
@@ -38,19 +38,20 @@ struct DiskExperiment {
         }
         var trials: [Trial] = []
         var undamaged = 0
-        var recovered = 0
+        var successfulNextRecordings = 0
         for step in steps {
             restore(mountPoint)
-            let (trial, records) = try self.trial(step, at: mountPoint, faults: [:])
+            let (trial, recordsAgain) = try self.trial(step, at: mountPoint, faults: [:])
             trials.append(trial)
             let judgement = Judgement("\(mountPoint)/storage", committed: committed, last: nil, on: bench)
             if judgement.lostSegments == 0, judgement.archiveProblem == nil { undamaged += 1 }
-            if records { recovered += 1 }
+            if recordsAgain { successfulNextRecordings += 1 }
         }
         Trial.report(trials, into: &report)
         report.add(none: "earlier recordings damaged", count - undamaged, of: count)
-        report.add(none: "no recording after space became available again", count - recovered, of: count)
-        let lies = try [20, 40, 60].map { write in
+        report.add(
+            none: "no recording after space became available again", count - successfulNextRecordings, of: count)
+        let controls = try [20, 40, 60].map { write in
             restore(mountPoint)
             return try trial(
                 Step(freeBytes: free, isFilledBefore: true), at: mountPoint,
@@ -59,18 +60,18 @@ struct DiskExperiment {
                 ])
         }
         report.add(
-            control: "a disk that silently discards writes", caught: lies.count { $0.trial.hasFailed },
-            of: lies.count { $0.trial.hasFailed || $0.trial.succeeded })
+            control: "a disk that silently discards writes", caught: controls.count { $0.trial.hasFailed },
+            of: controls.count { $0.trial.hasFailed || $0.trial.succeeded })
         return report.rows
     }
 
-    /// Starts this program again, in a namespace where it is allowed to mount.
+    /// Runs this program again, in a namespace in which it may mount file systems.
     private func runInside() throws -> [Report.Row] {
         let unshareOptions = geteuid() == 0 ? ["--mount"] : ["--user", "--map-root-user", "--mount"]
         let command =
             ["unshare"] + unshareOptions
             + [bench.chaos, "disk", "--inside", "--json", "--executable", bench.fieldscribe]
-            + ["--steps", "\(bench.options.number("steps", 20))"]
+            + ["--steps", "\(bench.options.integer("steps", 20))"]
         let result = Program.run(command, in: bench.folder, seconds: 36_000)
         let lines = result.output.split(separator: "\n").map(String.init)
         lines.filter { $0.hasPrefix("➜") }.forEach { print($0) }
@@ -81,7 +82,7 @@ struct DiskExperiment {
         return rows
     }
 
-    /// Mounts the file system; returns its description.
+    /// Mounts the file system, and returns its description.
     private func mount() throws -> String {
         let mountPoint = bench.newFolder("disk")
         let image = "\(bench.folder)/disk.img"
@@ -96,12 +97,12 @@ struct DiskExperiment {
         return "tmpfs with \(Self.megabytes) MB, because loop devices cannot be mounted here"
     }
 
-    /// Makes a storage folder with a recording, before the disk is full; returns the result of recording.
+    /// Records into a new storage folder while the disk has space, and returns the result.
     private func makeGolden(at mountPoint: String) throws -> Program.ExitResult {
         let storage = "\(mountPoint)/storage"
         mkdir(storage, 0o700)
         let result = try Program(
-            bench.record(to: storage, seconds: Trial.seconds), in: bench.folder,
+            bench.recordCommand(to: storage, seconds: Trial.seconds), in: bench.folder,
             environment: bench.environment(storage: storage)
         ).wait()
         guard result.status == 0 else { throw DeviceError(.failed, "record", "the first recording failed") }
@@ -126,7 +127,7 @@ struct DiskExperiment {
         faults["FAULT_STATE"] = state
         if step.isFilledBefore { fill(mountPoint, leaving: step.freeBytes) }
         let program = try Program(
-            bench.record(to: storage, seconds: Trial.seconds, configuration: "often"), in: bench.folder,
+            bench.recordCommand(to: storage, seconds: Trial.seconds, configuration: "often"), in: bench.folder,
             environment: bench.environment(storage: storage, faults: faults))
         if !step.isFilledBefore {
             try waitUntil("the first sound on the disk") {
@@ -140,7 +141,7 @@ struct DiskExperiment {
         trial.judge(
             result, isKill: false, storage: storage, recording: 2, state: ShimState(path: state), on: bench)
         let nextRecording = try Program(
-            bench.record(to: storage, seconds: 1), in: bench.folder,
+            bench.recordCommand(to: storage, seconds: 1), in: bench.folder,
             environment: bench.environment(storage: storage))
         return (trial, nextRecording.wait().status == 0)
     }
@@ -150,12 +151,12 @@ struct DiskExperiment {
         guard count > 0, let file = try? FileDescriptor(opening: "\(mountPoint)/filler", O_WRONLY | O_CREAT) else {
             return
         }
-        // Allocates smaller pieces if the remaining space is fragmented.
+        // Halves the size of the pieces if the remaining space is fragmented.
         var chunk = count
         var allocated = 0
         while chunk >= 4096, allocated < count {
-            let failed = posix_fallocate(file.number, off_t(allocated), off_t(chunk)) != 0
-            if failed { chunk /= 2 } else { allocated += chunk }
+            let hasFailed = posix_fallocate(file.number, off_t(allocated), off_t(chunk)) != 0
+            if hasFailed { chunk /= 2 } else { allocated += chunk }
             chunk = min(chunk, count - allocated)
         }
     }

@@ -19,7 +19,7 @@ struct ReportedEvent: Decodable, Sendable {
     }
 }
 
-/// Checks the contents of a damaged storage folder, as the executable shows them.
+/// Checks a storage folder after a fault, with the commands of the executable.
 struct Judgement: Sendable {
     /// A segment that was reported as committed.
     struct Segment: Hashable, Sendable {
@@ -37,7 +37,7 @@ struct Judgement: Sendable {
         }
     }
 
-    private struct Shown: Decodable {
+    private struct ShownRecording: Decodable {
         struct Segment: Decodable {
             var id: Int
             var start: Double
@@ -60,18 +60,18 @@ struct Judgement: Sendable {
     /// The problem with the archive; nil if there is none.
     var archiveProblem: String?
 
-    /// Recovers the archive if the executable supports it, and compares the archive with the reported events.
+    /// Recovers the archive if the executable can, and compares the archive with the reported events.
     ///
     /// - Parameters:
     ///   - committed: the reported segments of all recordings in this folder.
-    ///   - last: the recording whose gaps are measured; nil for none.
+    ///   - last: the recording whose gaps are added up; nil for none.
     init(_ storage: String, committed: Set<Segment>, last: Int?, on bench: Bench) {
         let options = ["--directory", storage, "--config", "\(bench.folder)/usual.conf"]
         guard access("\(storage)/archive.sqlite", F_OK) == 0 else {
             lostSegments = committed.count
             return
         }
-        if bench.recovers {
+        if bench.supportsRecover {
             let command = [bench.fieldscribe, "recover", "--no-transcribe"] + options
             let result = Program.run(command, in: bench.folder)
             if result.status != 0 { archiveProblem = "recover exited with status \(result.status): \(result.errors)" }
@@ -80,17 +80,17 @@ struct Judgement: Sendable {
         if list.status != 0 {
             archiveProblem = archiveProblem ?? "list exited with status \(list.status): \(list.errors)"
         }
-        if bench.verifies {
+        if bench.supportsVerify {
             let result = Program.run([bench.fieldscribe, "verify", "--json"] + options, in: bench.folder)
             if result.status != 0 {
                 archiveProblem = archiveProblem ?? "verify exited with status \(result.status): \(result.output)"
             }
         }
-        if let problem = Self.integrity("\(storage)/archive.sqlite") { archiveProblem = archiveProblem ?? problem }
+        archiveProblem = archiveProblem ?? Self.integrityProblem("\(storage)/archive.sqlite")
         for recording in Set(committed.map(\.recording) + (last.map { [$0] } ?? [])) {
             let command = [bench.fieldscribe, "show", "\(recording)", "--format", "json"] + options
             let shown = try? JSONDecoder().decode(
-                Shown.self, from: Data(Program.run(command, in: bench.folder).output.utf8))
+                ShownRecording.self, from: Data(Program.run(command, in: bench.folder).output.utf8))
             if recording == last { gapSeconds = shown?.gaps.reduce(0) { $0 + $1.end - $1.start } ?? 0 }
             for segment in committed where segment.recording == recording {
                 let exists = shown?.segments.contains {
@@ -102,8 +102,8 @@ struct Judgement: Sendable {
         }
     }
 
-    /// Returns SQLite's integrity error for a database; nil if there is none.
-    static func integrity(_ path: String) -> String? {
+    /// Returns the first problem that SQLite's `integrity_check` finds in a database; nil if it finds none.
+    private static func integrityProblem(_ path: String) -> String? {
         var database: OpaquePointer?
         var statement: OpaquePointer?
         defer {
@@ -114,7 +114,7 @@ struct Judgement: Sendable {
             sqlite3_prepare_v2(database, "PRAGMA integrity_check", -1, &statement, nil) == SQLITE_OK,
             sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0)
         else { return "integrity_check: \(String(cString: sqlite3_errmsg(database)))" }
-        let answer = String(cString: text)
-        return answer == "ok" ? nil : "integrity_check: \(answer)"
+        let result = String(cString: text)
+        return result == "ok" ? nil : "integrity_check: \(result)"
     }
 }

@@ -3,17 +3,17 @@ import Glibc
 import System
 import TestKit
 
-/// Kills real recordings with transcription at random moments. Every other kill simulates a power cut.
+/// Kills recordings at random moments while they are transcribed. Every other kill simulates a power cut.
 ///
-/// The preloaded library counts the samples that the recorder reads, so the loss is known to the sample.
+/// The preloaded library counts the samples that the recorder reads, so the loss is exact.
 struct KillExperiment {
-    /// The number of successive kills in one storage folder. Each start is also the restart after the previous kill.
-    private static let killsInFolder = 5
+    /// The number of kills in one storage folder. Each start is also the restart after the previous kill.
+    private static let killsPerFolder = 5
 
     private struct Kill: Sendable {
         var isPowerCut: Bool
         var lostSeconds = 0.0
-        /// The duration of a machine stall at that time, which does not count as the recorder's loss.
+        /// The longest stall of the machine before the kill, in seconds. It is not the recorder's fault.
         var stalledSeconds = 0.0
         var lostSegments = 0
         var committed = 0
@@ -25,9 +25,9 @@ struct KillExperiment {
 
     func run() async throws -> [Report.Row] {
         var report = Report("kill")
-        let count = bench.options.number("kills", 30)
-        let width = bench.options.number("parallel", 10)
-        let seed = UInt64(bench.options.number("seed", Int.random(in: 1...1_000_000)))
+        let count = bench.options.integer("kills", 30)
+        let width = bench.options.integer("parallel", 10)
+        let seed = UInt64(bench.options.integer("seed", Int.random(in: 1...1_000_000)))
         report.note("seed", "\(seed)")
         let kills = try await self.kills(count, width: width, seed: seed, faults: [:])
         let cuts = kills.filter(\.isPowerCut)
@@ -44,11 +44,11 @@ struct KillExperiment {
                 // wait: counts the lost audio, minus the machine's stall
                 isMet: kills.allSatisfy { $0.lostSeconds <= 1 + $0.stalledSeconds })
         }
-        let restart = kills.map(\.restartSeconds).max() ?? 0
-        // The duration of a start depends on the machine, so only the long run, on an idle machine, has a target.
+        let maximumRestart = kills.map(\.restartSeconds).max() ?? 0
+        // The duration of a start depends on the machine. Only the long run, on an idle machine, has a target.
         report.add(
             "recording again, maximum", target: bench.options.has("targets") ? "2 s" : "none",
-            seen: "\(rounded(restart)) s", isMet: restart <= 2 || !bench.options.has("targets"))
+            seen: "\(rounded(maximumRestart)) s", isMet: maximumRestart <= 2 || !bench.options.has("targets"))
         let control = try await self.kills(6, width: width, seed: seed, faults: ["FAULT_SWALLOW": "1"])
         report.add(
             control: "a recorder that never syncs", caught: control.count { $0.isPowerCut && $0.lostSeconds > 1 },
@@ -57,11 +57,11 @@ struct KillExperiment {
     }
 
     private func kills(_ count: Int, width: Int, seed: UInt64, faults: [String: String]) async throws -> [Kill] {
-        let lanes = (0..<((count + Self.killsInFolder - 1) / Self.killsInFolder)).map { lane in
-            min(Self.killsInFolder, count - lane * Self.killsInFolder)
+        let killCounts = (0..<((count + Self.killsPerFolder - 1) / Self.killsPerFolder)).map { lane in
+            min(Self.killsPerFolder, count - lane * Self.killsPerFolder)
         }
         let bench = bench
-        return try await bench.parallel(lanes, width: width) { lane, kills in
+        return try await bench.parallel(killCounts, width: width) { lane, killCount in
             var generator = SeededGenerator(seed: seed &+ UInt64(lane))
             let name = "kill-\(faults.count)-\(lane)"
             let work = bench.newFolder(name)
@@ -70,7 +70,7 @@ struct KillExperiment {
             defer { stalls.stop() }
             let storage = bench.newFolder("\(name)/storage")
             var committed: Set<Judgement.Segment> = []
-            return try (0..<kills).map { index in
+            return try (0..<killCount).map { index in
                 try Self.kill(
                     index, of: lane, after: .random(in: 0.05...4, using: &generator), in: work, storage: storage,
                     committed: &committed, faults: faults, stalls: stalls, on: bench)
@@ -90,8 +90,9 @@ struct KillExperiment {
         let existing = recordings(in: storage)
         let began = MonotonicClock.nanoseconds
         let program = try Program(
-            bench.record(to: storage), in: work, environment: bench.environment(storage: storage, faults: faults))
-        // Some kills happen before anything is recorded.
+            bench.recordCommand(to: storage), in: work,
+            environment: bench.environment(storage: storage, faults: faults))
+        // Some kills come before anything is recorded.
         let waitsForSound = seconds > 0.4
         if waitsForSound {
             try waitUntil("the first audio on the disk", every: .milliseconds(5)) {
@@ -101,11 +102,11 @@ struct KillExperiment {
         }
         if waitsForSound { kill.restartSeconds = Double(MonotonicClock.nanoseconds - began) / 1e9 }
         usleep(UInt32(seconds * 1e6))  // wait: kills at an arbitrary moment
-        let killed = MonotonicClock.nanoseconds
+        let killTime = MonotonicClock.nanoseconds
         program.signal(SIGKILL)
         let result = program.wait()
-        // A delayed sync may have begun up to two seconds before the kill.
-        kill.stalledSeconds = stalls.longest(since: killed - 2_000_000_000)
+        // A sync that the machine delays may have begun up to two seconds before the kill.
+        kill.stalledSeconds = stalls.longest(since: killTime - 2_000_000_000)
         if result.status != -SIGKILL {
             kill.problem = "exited with status \(result.status) before the kill: \(result.errors)"
         }
@@ -115,7 +116,7 @@ struct KillExperiment {
         let found = KnownSound.Match(
             in: new.map { WaveContent.samples(ofRecording: $0, in: storage) } ?? [])
         if !found.isValid { kill.problem = "recording \(new ?? 0) contains unknown audio" }
-        // Audio captured before the first sample is on the disk counts as loss, too.
+        // Audio also counts as lost if it was read before the first sample reached the disk.
         kill.lostSeconds = Double(max(0, readFrames - found.distinct)) / Double(KnownSound.rate)
         let reported = Set(ReportedEvent.events(in: result.output).compactMap(Judgement.Segment.init))
         committed.formUnion(reported)

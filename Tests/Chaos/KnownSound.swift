@@ -1,8 +1,8 @@
 import Glibc
 import System
 
-/// Audio in which the position of each sample can be recognized: each second has 0.6 s of loud and 0.4 s of soft noise.
-/// No sample is zero.
+/// Noise in which twelve samples identify their position. Each second has 0.6 s of loud and 0.4 s of soft noise. No
+/// sample is zero.
 enum KnownSound {
     static let device = "chaos"
     static let rate = 16_000
@@ -32,41 +32,38 @@ enum KnownSound {
 
     /// The samples of the sound that a recording contains.
     struct Match: Sendable {
-        /// The number of different samples of the sound.
+        /// The number of positions in the sound that occur in the recording.
         var distinct = 0
-        /// The number of samples of the sound, including repeated ones after the sound started again.
+        /// The number of samples from the sound, which may have been played more than once.
         var total = 0
-        /// The number of silent samples.
-        var silence = 0
         /// Whether the recording contains nothing but the sound and silence.
         var isValid = true
 
         /// Finds the sound in a recording.
         init(in recording: [Int16]) {
-            var isFound = [Bool](repeating: false, count: samples.count)
+            var isPositionFound = [Bool](repeating: false, count: samples.count)
             var position = 0
             var index = 0
             while index < recording.count {
                 if position < samples.count, recording[index] == samples[position] {
-                    isFound[position] = true
+                    isPositionFound[position] = true
                     total += 1
                     position += 1
                     index += 1
                     continue
                 }
                 let silentCount = recording[index...].prefix { $0 == 0 }.count
-                silence += silentCount
                 index += silentCount
                 guard index < recording.count else { break }
                 guard let next = Self.find(recording[index...].prefix(12), from: position) else {
-                    // The device is silent after the end of the sound.
+                    // Ignores the rest of the recording after the end of the sound.
                     if position >= samples.count { break }
                     isValid = false
                     return
                 }
                 position = next
             }
-            distinct = isFound.count { $0 }
+            distinct = isPositionFound.count { $0 }
         }
 
         private static func find(_ pattern: ArraySlice<Int16>, from position: Int) -> Int? {

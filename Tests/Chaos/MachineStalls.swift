@@ -2,9 +2,9 @@ import Glibc
 import Synchronization
 import System
 
-/// Measures, during a trial, how long the machine delays a thread that wakes up and syncs a small file.
+/// Measures how long the machine delays a thread that repeatedly wakes up and syncs a small file.
 ///
-/// The recorder's target covers only its own work. Delays caused by a busy CPU or disk are added to the target.
+/// The recorder may not lose more than one second by its own fault. A stall of a busy CPU or disk is added to that.
 final class MachineStalls: Sendable {
     private struct Stall {
         var end: Int64
@@ -22,7 +22,9 @@ final class MachineStalls: Sendable {
     /// Stops measuring.
     func stop() { shouldStop.withLock { $0 = true } }
 
-    /// Returns the longest stall in seconds that ended after a time of the monotonic clock.
+    /// Returns the longest stall that ended after a time, in seconds.
+    ///
+    /// - Parameter nanoseconds: the time on the monotonic clock.
     func longest(since nanoseconds: Int64) -> Double {
         // wait: compares measured times with each other
         stalls.withLock { $0.filter { $0.end >= nanoseconds }.map(\.seconds).max() ?? 0 }
@@ -34,7 +36,7 @@ final class MachineStalls: Sendable {
         let interval: UInt32 = 50_000
         while !shouldStop.withLock({ $0 }) {
             let began = MonotonicClock.nanoseconds
-            usleep(interval)  // wait: how late it ends is measured
+            usleep(interval)  // wait: the experiment measures how late this ends
             _ = pwrite(file, "x", 1, 0)
             fdatasync(file)
             let end = MonotonicClock.nanoseconds

@@ -19,7 +19,7 @@ struct Options: Sendable {
 
     func has(_ name: String) -> Bool { values[name] != nil }
 
-    func number(_ name: String, _ defaultValue: Int) -> Int {
+    func integer(_ name: String, _ defaultValue: Int) -> Int {
         self[name].flatMap { Int($0) } ?? defaultValue
     }
 }

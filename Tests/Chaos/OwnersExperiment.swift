@@ -2,10 +2,10 @@ import Glibc
 import System
 import TestKit
 
-/// Runs commands as root and as a user, in random order, on the user's archive. After each command, the user must still
-/// own all files and be able to record. Sometimes one of them runs an appliance, and the other sends requests to it.
+/// Runs commands on a user's archive in random order, as root or as the user. After each command, the user must still
+/// own all files and be able to record. Sometimes one of the two runs an appliance, and the other sends requests to it.
 struct OwnersExperiment {
-    /// A user ID that no machine uses.
+    /// A user ID that belongs to no real user.
     private static let user: uid_t = 64_242
 
     private enum Command: CaseIterable { case record, recover, verify, delete, export, vocabulary, run }
@@ -28,8 +28,8 @@ struct OwnersExperiment {
             report.note("skipped", "needs root, and an executable that others can run: \(bench.fieldscribe)")
             return report.rows
         }
-        let seed = bench.options.number("seed", Int.random(in: 1...1_000_000))
-        let count = bench.options.number("orders", 20)
+        let seed = bench.options.integer("seed", Int.random(in: 1...1_000_000))
+        let count = bench.options.integer("orders", 20)
         report.note("seed", "\(seed)")
         var random = SeededGenerator(seed: UInt64(seed))
         let folder = try makeFolder()
@@ -39,23 +39,25 @@ struct OwnersExperiment {
             return report.rows
         }
         let steps = try (0..<count).map { _ in try step(in: folder, &random) }
-        let bad = steps.filter { $0.status != 0 || $0.foreignFiles > 0 || !$0.canRecord }
+        let failedSteps = steps.filter { $0.status != 0 || $0.foreignFiles > 0 || !$0.canRecord }
         report.add(none: "commands that failed", steps.count { $0.status != 0 }, of: count)
         report.add(none: "commands that left files with another owner", steps.count { $0.foreignFiles > 0 }, of: count)
         report.add(none: "commands after which the user could not record", steps.count { !$0.canRecord }, of: count)
-        for step in bad.prefix(5) { report.note("bad", "\(step.description): \(step.status) \(step.errors)") }
-        // Simulates a command that kept running as root, so that the user can no longer record.
+        for step in failedSteps.prefix(5) {
+            report.note("failure", "\(step.description): status \(step.status) \(step.errors)")
+        }
+        // Simulates a command that ran as root and left files that the user cannot write.
         chown("\(folder)/storage/archive.sqlite", 0, 0)
         report.add(control: "a database owned by root", caught: min(1, foreignFiles(in: folder)), of: 1)
         let recordings = "\(folder)/storage/recordings"
         chown(recordings, 0, 0)
         chmod(recordings, 0o700)
-        let isStopped = record(as: Self.user, in: folder).status != 0
-        report.add(control: "a recordings folder owned by root", caught: isStopped ? 1 : 0, of: 1)
+        let isRefused = record(as: Self.user, in: folder).status != 0
+        report.add(control: "a recordings folder owned by root", caught: isRefused ? 1 : 0, of: 1)
         return report.rows
     }
 
-    /// Runs one of the commands as root or the user, and checks the result.
+    /// Runs a random command as root or as the user, and checks the result.
     private func step(in folder: String, _ random: inout SeededGenerator) throws -> Step {
         let isRoot = Bool.random(using: &random)
         let command = Command.allCases.randomElement(using: &random) ?? .record
@@ -65,11 +67,11 @@ struct OwnersExperiment {
         case .record: result = record(as: userID, in: folder)
         case .recover: result = run(["recover", "--no-transcribe"], as: userID, in: folder)
         case .verify: result = run(["verify"], as: userID, in: folder)
-        case .delete: result = run(["delete", "\(latest(in: folder))", "--yes"], as: userID, in: folder)
+        case .delete: result = run(["delete", "\(latestRecording(in: folder))", "--yes"], as: userID, in: folder)
         case .export:
             let stick = "\(folder)/stick-\(isRoot ? "root" : "user")"
             result = run(["export", "--to", stick], as: userID, in: folder)
-        // Only root may change the settings, which it owns.
+        // Always as root, which owns the settings.
         case .vocabulary: result = run(["vocabulary", "use", "\(folder)/words.txt"], as: nil, in: folder)
         case .run: result = try runAppliance(as: userID, in: folder)
         }
@@ -78,7 +80,7 @@ struct OwnersExperiment {
             foreignFiles: foreignFiles(in: folder), canRecord: record(as: Self.user, in: folder).status == 0)
     }
 
-    /// Runs an appliance as root or the user, and starts and stops a recording as the other.
+    /// Runs an appliance as root or as the user, and starts and stops a recording as the other.
     private func runAppliance(as userID: uid_t?, in folder: String) throws -> Program.ExitResult {
         let appliance = try Program(arguments(["run"], as: userID, in: folder), in: folder)
         var answer = run(["status"], as: Self.user, in: folder)
@@ -116,7 +118,7 @@ struct OwnersExperiment {
     }
 
     /// Returns the ID of the latest recording.
-    private func latest(in folder: String) -> Int {
+    private func latestRecording(in folder: String) -> Int {
         let folders = Set(
             files(below: "\(folder)/storage/recordings").compactMap { path in
                 path.split(separator: "/").dropLast().last.flatMap { Int($0) }
@@ -130,7 +132,7 @@ struct OwnersExperiment {
             .output.split(separator: "\n").count
     }
 
-    /// Makes a folder that both can access, with the user's archive, root's settings, and a stick for each.
+    /// Creates a folder for root and the user, with the user's archive, root's settings, and a stick folder for each.
     private func makeFolder() throws -> String {
         let folder = bench.newFolder("owners")
         chmod(bench.folder, 0o711)

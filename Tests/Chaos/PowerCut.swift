@@ -2,10 +2,10 @@ import Core
 import Glibc
 import System
 
-/// Simulates a power cut: undoes all changes to a folder that were not synced.
+/// Simulates a power cut: undoes all changes in a folder that were not synced.
 ///
-/// Tests/FaultShim/Journal.c writes the journal. A file's content is safe after the file is synced. Names are safe
-/// after the next sync of their folder or of a file in it, because ext4 then commits all earlier changes.
+/// Tests/FaultShim/Journal.c writes the journal. A file's content is durable once the file is synced. A name is durable
+/// once its folder or any file in that folder is synced, because ext4 then commits all earlier changes.
 struct PowerCut {
     private struct Record {
         var kind: UInt8
@@ -39,44 +39,44 @@ struct PowerCut {
         let raw = bytes(of: journal)
         var offset = 0
         while offset + 48 <= raw.count {
-            let numbers = (0..<6).map { word in
+            let fields = (0..<6).map { word in
                 (0..<8).reduce(UInt64(0)) { $0 | UInt64(raw[offset + word * 8 + $1]) << (8 * $1) }
             }
-            let count = Int(numbers[4])
+            let count = Int(fields[4])
             guard offset + 48 + count <= raw.count else { break }
             records.append(
                 Record(
-                    kind: UInt8(numbers[0]), sequenceNumber: Int(numbers[1]), inode: numbers[2],
-                    offset: Int(numbers[3]),
-                    size: Int(numbers[5]), payload: raw[(offset + 48)..<(offset + 48 + count)]))
+                    kind: UInt8(fields[0]), sequenceNumber: Int(fields[1]), inode: fields[2],
+                    offset: Int(fields[3]),
+                    size: Int(fields[5]), payload: raw[(offset + 48)..<(offset + 48 + count)]))
             offset += 48 + count
         }
         for path in files(below: storage) { paths[Self.inode(path)] = path }
     }
 
-    /// Undoes the changes that were not synced; returns their number.
+    /// Undoes the changes that were not synced, and returns how many there were.
     func apply() throws -> Int {
-        var undone = 0
-        var durable: [UInt64: Int] = [:]
+        var undoneCount = 0
+        var lastSyncs: [UInt64: Int] = [:]
         for record in records where record.kind == UInt8(ascii: "S") {
-            durable[record.inode] = max(durable[record.inode] ?? 0, record.offset)
+            lastSyncs[record.inode] = max(lastSyncs[record.inode] ?? 0, record.offset)
         }
         for record in records.reversed()
-        where record.kind == UInt8(ascii: "W") && record.sequenceNumber > durable[record.inode] ?? 0 {
-            let kept = "\(journal).kept.\(record.inode)"
-            let path = paths[record.inode] ?? kept
+        where record.kind == UInt8(ascii: "W") && record.sequenceNumber > lastSyncs[record.inode] ?? 0 {
+            let keptPath = "\(journal).kept.\(record.inode)"
+            let path = paths[record.inode] ?? keptPath
             guard access(path, F_OK) == 0 else { continue }
             let file = try FileDescriptor(opening: path, O_WRONLY)
             try record.payload.withUnsafeBytes { try file.write($0, at: Int64(record.offset)) }
             try file.truncate(to: Int64(record.size))
-            undone += 1
+            undoneCount += 1
         }
         for record in records.reversed() {
             let (first, second) = record.names
             let name = record.kind == UInt8(ascii: "R") ? second : first
             switch record.kind {
             case UInt8(ascii: "C"), UInt8(ascii: "R"), UInt8(ascii: "U"):
-                guard record.sequenceNumber > lastSync(inFolderOf: name, durable) else { continue }
+                guard record.sequenceNumber > lastSync(inFolderOf: name, lastSyncs) else { continue }
             default: continue
             }
             switch record.kind {
@@ -86,17 +86,18 @@ struct PowerCut {
                 unlink(first)
                 link("\(journal).kept.\(record.inode)", first)
             }
-            undone += 1
+            undoneCount += 1
         }
-        return undone
+        return undoneCount
     }
 
-    private func lastSync(inFolderOf name: String, _ durable: [UInt64: Int]) -> Int {
+    /// Returns the sequence number up to which changes of names in the folder of `name` are durable.
+    private func lastSync(inFolderOf name: String, _ lastSyncs: [UInt64: Int]) -> Int {
         let folder = name.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
-        var last = durable[Self.inode(folder)] ?? 0
+        var last = lastSyncs[Self.inode(folder)] ?? 0
         for (inode, path) in paths where path.hasPrefix(folder + "/") && !path.dropFirst(folder.count + 1).contains("/")
         {
-            last = max(last, durable[inode] ?? 0)
+            last = max(last, lastSyncs[inode] ?? 0)
         }
         return last
     }

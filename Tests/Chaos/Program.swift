@@ -13,18 +13,18 @@ struct Program: Sendable {
         var didHang = false
     }
 
-    /// The timeout in seconds, a guard against hangs.
-    static let guardSeconds = 600.0
+    /// The default timeout in seconds.
+    static let defaultTimeout = 600.0
 
     let id: pid_t
     private let outputPath: String
     private let errorPath: String
 
-    /// Starts a program with the environment of this program and additional variables.
+    /// Starts a program with this program's environment and additional variables.
     init(_ arguments: [String], in folder: String, environment: [String: String] = [:]) throws {
-        let number = UInt32.random(in: 0...UInt32.max)
-        outputPath = "\(folder)/out-\(number)"
-        errorPath = "\(folder)/err-\(number)"
+        let suffix = UInt32.random(in: 0...UInt32.max)
+        outputPath = "\(folder)/out-\(suffix)"
+        errorPath = "\(folder)/err-\(suffix)"
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -39,18 +39,18 @@ struct Program: Sendable {
             next += 1
         }
         variables += environment.map { "\($0.key)=\($0.value)" }
-        let strings = arguments.map { strdup($0) }
-        let settings = variables.map { strdup($0) }
-        defer { (strings + settings).forEach { free($0) } }
+        let argumentStrings = arguments.map { strdup($0) }
+        let variableStrings = variables.map { strdup($0) }
+        defer { (argumentStrings + variableStrings).forEach { free($0) } }
         var id = pid_t()
-        let failure = posix_spawnp(&id, arguments[0], &actions, nil, strings + [nil], settings + [nil])
+        let failure = posix_spawnp(&id, arguments[0], &actions, nil, argumentStrings + [nil], variableStrings + [nil])
         guard failure == 0 else { throw DeviceError.system("posix_spawnp", status: failure, on: arguments[0]) }
         self.id = id
     }
 
     /// Runs a program until it exits. The status is -1000 if the program cannot be started.
     static func run(
-        _ arguments: [String], in folder: String, environment: [String: String] = [:], seconds: Double = guardSeconds
+        _ arguments: [String], in folder: String, environment: [String: String] = [:], seconds: Double = defaultTimeout
     ) -> ExitResult {
         guard let program = try? Program(arguments, in: folder, environment: environment) else {
             return ExitResult(status: -1000, output: "", errors: "")
@@ -60,20 +60,20 @@ struct Program: Sendable {
 
     func signal(_ number: Int32) { kill(id, number) }
 
-    /// Whether the program has not exited. `wait` can still get the status afterwards.
+    /// Whether the program is still running. Does not reap it, so `wait` still returns its status.
     var isRunning: Bool {
         var state = siginfo_t()
         return waitid(P_PID, id_t(id), &state, WEXITED | WNOHANG | WNOWAIT) == 0
             && state._sifields._sigchld.si_pid != id
     }
 
-    /// Waits until the program exits. Kills it after a timeout.
-    func wait(seconds: Double = guardSeconds) -> ExitResult {
+    /// Waits until the program exits, and kills it after a timeout.
+    func wait(seconds: Double = defaultTimeout) -> ExitResult {
         let deadline = MonotonicClock.nanoseconds + Int64(seconds * 1e9)
         var status: Int32 = 0
         var didHang = false
         while waitpid(id, &status, WNOHANG) == 0 {
-            // wait: a guard; the experiments report that the program hung
+            // wait: a timeout; the experiments report that the program hung
             if !didHang, MonotonicClock.nanoseconds > deadline {
                 didHang = true
                 kill(id, SIGKILL)
@@ -95,7 +95,7 @@ func bytes(of path: String) -> [UInt8] {
     guard let file = try? FileDescriptor(opening: path, O_RDONLY) else { return [] }
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 1 << 16)
-    // Files in /proc have no size, so reads until the end.
+    // Files in /proc have no size, so this reads to the end.
     while true {
         let count = block.withUnsafeMutableBytes { (try? file.read(into: $0, at: Int64(bytes.count))) ?? 0 }
         if count == 0 { return bytes }

@@ -1,7 +1,7 @@
 import Glibc
 import System
 
-/// An archive with one recording. Commands run on copies of the archive, and can be killed.
+/// An archive with one recording. Experiments run commands on copies of it, and kill them.
 struct RecordedArchive: Sendable {
     struct Failure: Error { var text: String }
 
@@ -15,7 +15,7 @@ struct RecordedArchive: Sendable {
     /// The storage folder of the original archive.
     let storage: String
     let samples: [Int16]
-    /// Words that occur only in the recording's text.
+    /// Words that occur only in the recording's transcript.
     let words: [String]
     private let configuration: String
 
@@ -31,7 +31,8 @@ struct RecordedArchive: Sendable {
             with: "[recognizer]\nworkers = 1\nsecond-pass = no\n\n[storage]\nreserve-megabytes = 16\n"
                 + (seal.map { "seal = \($0)\n" } ?? ""))
         let result = Program.run(
-            bench.record(to: storage, seconds: 5), in: bench.folder, environment: bench.environment(storage: storage))
+            bench.recordCommand(to: storage, seconds: 5), in: bench.folder,
+            environment: bench.environment(storage: storage))
         samples = Self.samples(storage)
         words = Self.words(storage).sorted()
         guard result.status == 0, !words.isEmpty, samples.count > 16_000 else {
@@ -44,7 +45,7 @@ struct RecordedArchive: Sendable {
         WaveContent(path: "\(storage)/recordings/000001/audio.wav")?.samples ?? []
     }
 
-    /// Returns the words in the recording's journal that no other text can contain.
+    /// Returns the stand-in worker's words in the recording's journal. They occur in no other text.
     static func words(_ storage: String) -> Set<String> {
         let journal = text(of: "\(storage)/recordings/000001/journal.jsonl")
         return Set(
@@ -64,11 +65,10 @@ struct RecordedArchive: Sendable {
         Program.run(command(arguments, copy), in: copy.work, environment: environment)
     }
 
-    /// Returns the problem with a command's result; nil if there is none. A command must never report a changed
-    /// history.
+    /// Returns the problem if a command failed or reported a changed history; nil if neither is the case.
     static func problem(_ arguments: [String], _ result: Program.ExitResult) -> String? {
-        let reported = "\(arguments[0]) exited with status \(result.status): \(result.errors)\(result.output)"
-        return result.status != 0 || reported.contains("history.jsonl") ? reported : nil
+        let report = "\(arguments[0]) exited with status \(result.status): \(result.errors)\(result.output)"
+        return result.status != 0 || report.contains("history.jsonl") ? report : nil
     }
 
     private func command(_ arguments: [String], _ copy: Copy) -> [String] {
@@ -81,13 +81,13 @@ struct RecordedArchive: Sendable {
             faults: ["FAULT_STATE": "\(copy.work)/state", "FAULT_JOURNAL": "\(copy.work)/journal"])
     }
 
-    /// Returns the maximum duration of a command in seconds, while others run in parallel.
+    /// Returns the maximum duration of a command in seconds, if `width` commands run in parallel.
     func maximumSeconds(_ arguments: [String], width: Int) async throws -> Double {
         try await maximumSeconds(arguments, width: width, from: [nil])[0]
     }
 
-    /// Returns the maximum durations in seconds, each measured from the time at which a file exists in the recording's
-    /// folder, or from the start if the file is nil.
+    /// Returns the maximum durations of a command in seconds. Each is measured from the time at which a file appears in
+    /// the recording's folder, or from the start if the file is nil.
     func maximumSeconds(_ arguments: [String], width: Int, from files: [String?]) async throws -> [Double] {
         let times = try await bench.parallel(Array(0..<width * 3), width: width) { index, _ in
             let copy = copy("timing-\(index)")
@@ -119,7 +119,7 @@ struct RecordedArchive: Sendable {
     /// Starts a command on a copy, kills it, and simulates a power cut.
     ///
     /// - Parameters:
-    ///   - seconds: the delay after the start of the command, or after the file exists.
+    ///   - seconds: the delay from the start of the command, or from the time at which `file` appears.
     ///   - file: a file in the recording's folder; nil to measure from the start.
     func cut(_ arguments: [String], on copy: Copy, after seconds: Double, from file: String?) throws {
         let program = try Program(command(arguments, copy), in: copy.work, environment: faults(copy))
@@ -130,12 +130,12 @@ struct RecordedArchive: Sendable {
         _ = try PowerCut(journal: "\(copy.work)/journal", storage: copy.storage).apply()
     }
 
-    /// Returns the files in a copy that contain one of the words, or sixteen consecutive samples of the recording.
+    /// Returns the files in a copy that contain one of the words, or the recording's sixteen samples from `first` on.
     func paths(in copy: Copy, containing words: [String], orSamplesFrom first: Int) -> [String] {
-        let sound = samples[first..<first + 16].flatMap {
+        let sampleBytes = samples[first..<first + 16].flatMap {
             [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
         }
-        let needles = words.map { Array($0.utf8) } + [sound]
+        let needles = words.map { Array($0.utf8) } + [sampleBytes]
         return files(below: copy.storage).filter { path in
             let content = bytes(of: path)
             return needles.contains { Self.contains(content, $0) }

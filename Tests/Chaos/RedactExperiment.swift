@@ -4,24 +4,22 @@ import System
 import TestKit
 
 /// Simulates power cuts at random times during a redaction. After the next start, the recording must be unchanged or
-/// redacted. If it is redacted, no file may contain the words or the audio, and the history must be intact. The last
-/// 300 cuts found no violation.
+/// redacted. If it is redacted, no file may contain the redacted words or audio. The history must always be intact.
 struct RedactExperiment {
     private struct Cut: Sendable {
         var isUnchanged = false
         var isRedacted = false
         /// The files from which redacted text or audio can still be read.
-        var readable: [String] = []
+        var readableFiles: [String] = []
         var problem: String?
     }
 
-    /// The original archive, and what remains after the redaction.
+    /// The original archive, and the samples and words after a redaction.
     private struct Original: Sendable {
         var archive: RecordedArchive
         var redactedSamples: [Int16]
         /// The words that occur only in the redacted passage.
         var redactedWords: [String]
-        /// The words that remain.
         var remainingWords: [String]
     }
 
@@ -33,11 +31,11 @@ struct RedactExperiment {
 
     func run() async throws -> [Report.Row] {
         var report = Report("redact")
-        let count = bench.options.number("cuts", 300)
-        let seed = UInt64(bench.options.number("seed", Int.random(in: 1...1_000_000)))
+        let count = bench.options.integer("cuts", 300)
+        let seed = UInt64(bench.options.integer("seed", Int.random(in: 1...1_000_000)))
         report.note("seed", "\(seed)")
         let original = try record()
-        let width = bench.options.number("parallel", 2)
+        let width = bench.options.integer("parallel", 2)
         let longest = try await original.archive.maximumSeconds(Self.command, width: width)
         report.note("redacting takes at most", "\(rounded(longest)) s")
         let cuts = try await bench.parallel(Array(0..<count), width: width) { index, _ in
@@ -46,12 +44,12 @@ struct RedactExperiment {
         }
         report.add(
             none: "neither unchanged nor redacted", cuts.count { !$0.isUnchanged && !$0.isRedacted }, of: cuts.count)
-        report.add(none: "readable after the redaction", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
+        report.add(none: "readable after the redaction", cuts.count { !$0.readableFiles.isEmpty }, of: cuts.count)
         report.add(
             none: "archives damaged, or a history reported as changed", cuts.count { $0.problem != nil },
             of: cuts.count)
         for problem in Set(cuts.compactMap(\.problem)).prefix(5) { report.note("problem", problem) }
-        for file in Set(cuts.flatMap(\.readable)).prefix(5) { report.note("readable", file) }
+        for file in Set(cuts.flatMap(\.readableFiles)).prefix(5) { report.note("readable", file) }
         report.note("unchanged; redacted", "\(cuts.count(where: \.isUnchanged)); \(cuts.count(where: \.isRedacted))")
         let control = try Self.control(original)
         report.add(control: "a word left after the redaction", caught: control.word ? 1 : 0, of: 1)
@@ -71,13 +69,13 @@ struct RedactExperiment {
         let original = Original(
             archive: archive, redactedSamples: RecordedArchive.samples(copy.storage),
             redactedWords: Set(archive.words).subtracting(remaining).sorted(), remainingWords: remaining)
-        let readable = Self.readable(original, copy)
+        let readableFiles = Self.readableFiles(original, copy)
         guard !original.redactedWords.isEmpty, !remaining.isEmpty,
-            archive.samples.count == original.redactedSamples.count, readable.isEmpty,
+            archive.samples.count == original.redactedSamples.count, readableFiles.isEmpty,
             archive.samples != original.redactedSamples
         else {
             throw RecordedArchive.Failure(
-                text: "redacted: \(original.redactedWords), remaining: \(remaining), still readable in \(readable)")
+                text: "redacted: \(original.redactedWords), remaining: \(remaining), readable in \(readableFiles)")
         }
         return original
     }
@@ -85,7 +83,7 @@ struct RedactExperiment {
     private static func cut(_ original: Original, _ index: Int, after seconds: Double) throws -> Cut {
         let copy = original.archive.copy("redact-\(index)")
         defer { original.archive.bench.remove(copy.work) }
-        // Half of the cuts come at any time, and the others after the redaction of files has begun.
+        // Half of the cuts come at any time, the others after the redaction of files has begun.
         let isLate = index % 2 == 1
         try original.archive.cut(
             command, on: copy, after: isLate ? seconds / 4 : seconds, from: isLate ? ".striking" : nil)
@@ -102,23 +100,24 @@ struct RedactExperiment {
         }
         _ = run(["recover", "--no-transcribe"])
         _ = run(["verify"])
-        let isReported = run(["show", "1", "--format", "json"]).contains("\"struck\"")
+        let isReportedRedacted = run(["show", "1", "--format", "json"]).contains("\"struck\"")
         let (samples, words) = (RecordedArchive.samples(copy.storage), RecordedArchive.words(copy.storage))
         cut.isUnchanged =
-            !isReported && samples == original.archive.samples
+            !isReportedRedacted && samples == original.archive.samples
             && words.isSuperset(of: original.redactedWords + original.remainingWords)
-        cut.isRedacted = isReported && samples == original.redactedSamples && words == Set(original.remainingWords)
-        if isReported { cut.readable = readable(original, copy) }
+        cut.isRedacted =
+            isReportedRedacted && samples == original.redactedSamples && words == Set(original.remainingWords)
+        if isReportedRedacted { cut.readableFiles = readableFiles(original, copy) }
         return cut
     }
 
     /// Returns the files that contain a redacted word or redacted audio.
-    private static func readable(_ original: Original, _ copy: RecordedArchive.Copy) -> [String] {
+    private static func readableFiles(_ original: Original, _ copy: RecordedArchive.Copy) -> [String] {
         original.archive.paths(
             in: copy, containing: original.redactedWords, orSamplesFrom: (range.from + range.to) * 8_000)
     }
 
-    /// Commits violations, and returns whether each is detected.
+    /// Creates each violation, and returns whether it is detected.
     private static func control(_ original: Original) throws -> (word: Bool, sound: Bool, history: Bool) {
         let archive = original.archive
         let copy = archive.copy("control")
@@ -127,11 +126,11 @@ struct RedactExperiment {
             throw RecordedArchive.Failure(text: "redacting failed")
         }
         try durableReplace(path: "\(copy.storage)/left", with: "… \(original.redactedWords[0]) …")
-        let word = readable(original, copy) == ["/left"]
+        let word = readableFiles(original, copy) == ["/left"]
         unlink("\(copy.storage)/left")
         let audio = "/recordings/000001/audio.wav"
         archive.bench.copy(archive.storage + audio, to: copy.storage + audio)
-        let sound = readable(original, copy) == [audio]
+        let sound = readableFiles(original, copy) == [audio]
         let history = "\(copy.storage)/history.jsonl"
         let lines = text(of: history).split(separator: "\n")
         try durableReplace(path: history, with: lines.dropFirst().joined(separator: "\n") + "\n")

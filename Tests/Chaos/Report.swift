@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// The results of an experiment: for each figure the target, the observed value, and whether the target is met.
+/// The results of an experiment. Each row has a figure, its target, the observed value, and whether the target is met.
 struct Report: Sendable {
     struct Row: Codable, Sendable {
         var experiment: String
@@ -23,12 +23,12 @@ struct Report: Sendable {
         fflush(nil)
     }
 
-    /// Adds a count that must be zero, and the number of trials. With 95 % confidence, 0 of N means a rate below 3/N.
+    /// Adds a count that must be zero, and the number of trials. 0 of N means a rate below 3/N, with 95 % confidence.
     mutating func add(none label: String, _ count: Int, of total: Int) {
-        add(label, target: "0", seen: "\(count) in \(total)", isMet: count == 0)
+        add(label, target: "0", seen: "\(count) of \(total)", isMet: count == 0)
     }
 
-    /// Adds the number of known violations that were detected. If none is detected, the experiment proves nothing.
+    /// Adds the number of deliberate violations that were detected. If it is 0, the experiment proves nothing.
     mutating func add(control label: String, caught: Int, of total: Int) {
         add("control: \(label)", target: "detected", seen: "\(caught) of \(total) detected", isMet: caught > 0)
     }
@@ -48,7 +48,7 @@ struct Report: Sendable {
         (try? JSONEncoder().encode(rows)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
 
-    /// Parses the rows that another run of this program printed; nil if they are invalid.
+    /// Parses the rows that `json(_:)` printed; nil if they are invalid.
     static func rows(json: String) -> [Row]? { try? JSONDecoder().decode([Row].self, from: Data(json.utf8)) }
 }
 

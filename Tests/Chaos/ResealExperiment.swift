@@ -4,8 +4,8 @@ import System
 import TestKit
 
 /// Simulates power cuts at random times while an appliance opens a sealed recording with the private key, transcribes
-/// it again and seals it again. Afterwards the key must open the old or the new sealed file, and no file on the disk
-/// may be readable. The last 300 cuts found no violation.
+/// it again and seals it again. Afterwards, the key must open the old or the new sealed file, and no text or audio on
+/// the disk may be readable.
 struct ResealExperiment {
     private struct Cut: Sendable {
         /// Whether the recording was open at the time of the cut.
@@ -13,7 +13,7 @@ struct ResealExperiment {
         /// The number of passes in the sealed file; nil if the key does not open the file, or it has no text.
         var passes: Int?
         /// The files on the disk with readable text or audio after the cut.
-        var readable: [String] = []
+        var readableFiles: [String] = []
         /// Whether opened files were still in memory after the next start.
         var isInMemory = false
         var problem: String?
@@ -23,11 +23,11 @@ struct ResealExperiment {
 
     func run() async throws -> [Report.Row] {
         var report = Report("reseal")
-        let count = bench.options.number("cuts", 300)
-        let seed = UInt64(bench.options.number("seed", Int.random(in: 1...1_000_000)))
+        let count = bench.options.integer("cuts", 300)
+        let seed = UInt64(bench.options.integer("seed", Int.random(in: 1...1_000_000)))
         report.note("seed", "\(seed)")
         let original = try makeSealedArchive()
-        let width = bench.options.number("parallel", 2)
+        let width = bench.options.integer("parallel", 2)
         let times = try await bench.parallel(Array(0..<width * 2), width: width) { index, _ in
             try Self.measureSeconds(original, index)
         }
@@ -38,21 +38,21 @@ struct ResealExperiment {
             return try Self.cut(original, index, after: .random(in: 0.01...longest, using: &generator))
         }
         report.add(none: "sealed files that the key does not open", cuts.count { $0.passes == nil }, of: cuts.count)
-        report.add(none: "readable on the disk", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
+        report.add(none: "readable on the disk", cuts.count { !$0.readableFiles.isEmpty }, of: cuts.count)
         report.add(none: "still in memory after the next start", cuts.count(where: \.isInMemory), of: cuts.count)
         report.add(none: "archives damaged", cuts.count { $0.problem != nil }, of: cuts.count)
         for problem in Set(cuts.compactMap(\.problem)).prefix(5) { report.note("problem", problem) }
-        for file in Set(cuts.flatMap(\.readable)).prefix(5) { report.note("readable", file) }
+        for file in Set(cuts.flatMap(\.readableFiles)).prefix(5) { report.note("readable", file) }
         report.note(
             "cut while open; with the old text; with the new text",
             "\(cuts.count(where: \.isOpen)); \(cuts.count { $0.passes == 1 }); \(cuts.count { $0.passes == 2 })")
         let control = try Self.control(original)
-        report.add(control: "a truncated sealed file", caught: control.truncated ? 1 : 0, of: 1)
-        report.add(control: "text left beside the sealed file", caught: control.readable ? 1 : 0, of: 1)
+        report.add(control: "a truncated sealed file", caught: control.truncation ? 1 : 0, of: 1)
+        report.add(control: "text left beside the sealed file", caught: control.text ? 1 : 0, of: 1)
         return report.rows
     }
 
-    /// Makes an archive with one sealed recording.
+    /// Creates an archive with one sealed recording.
     private func makeSealedArchive() throws -> RecordedArchive {
         let key = "\(bench.folder)/key.txt"
         let keygen = Program.run(
@@ -107,14 +107,14 @@ struct ResealExperiment {
         }
 
         /// Runs a command that sends a request to the appliance.
-        func ask(_ arguments: [String]) -> Program.ExitResult {
+        func runCommand(_ arguments: [String]) -> Program.ExitResult {
             Program.run([bench.fieldscribe] + arguments + ["--config", configuration], in: copy.work)
         }
 
-        /// Waits until the appliance listens, and opens its recordings; returns whether they are open.
+        /// Waits until the appliance listens, then opens its recordings. Returns whether that succeeded.
         func open() throws -> Bool {
             try waitUntil("the socket") { access("\(copy.work)/s", F_OK) == 0 || !program.isRunning }
-            return ask(["open", "--key", "\(bench.folder)/key.txt"]).status == 0
+            return runCommand(["open", "--key", "\(bench.folder)/key.txt"]).status == 0
         }
 
         /// The names of the appliance's files in memory.
@@ -123,7 +123,7 @@ struct ResealExperiment {
         }
     }
 
-    /// Opens, transcribes and seals without a cut; returns the seconds.
+    /// Opens, transcribes and seals the recording without a cut, and returns the duration in seconds.
     private static func measureSeconds(_ original: RecordedArchive, _ index: Int) throws -> Double {
         let copy = original.copy("reseal-timing-\(index)")
         defer { original.bench.remove(copy.work) }
@@ -152,7 +152,7 @@ struct ResealExperiment {
         defer { original.bench.remove(copy.work) }
         var cut = Cut()
         let appliance = try Appliance(original, copy, faults: true)
-        // Half of the cuts come at any time, and the others while the new sealed file is being written.
+        // Half of the cuts come at any time, the others while the new sealed file is written or soon after that.
         let isLate = index % 2 == 1
         let began = MonotonicClock.nanoseconds
         if isLate {
@@ -166,7 +166,7 @@ struct ResealExperiment {
                 [
                     "sh", "-c",
                     "until '\(original.bench.fieldscribe)' open --key '\(original.bench.folder)/key.txt' --config "
-                        // wait: polls until the recording is open, or this process is killed
+                        // wait: polls until the recording is open or this process is killed
                         + "'\(appliance.configuration)'; do sleep 0.05; done",
                 ], in: copy.work)
             usleep(UInt32(seconds * 1e6))  // wait: cuts at an arbitrary time
@@ -178,28 +178,30 @@ struct ResealExperiment {
         _ = appliance.program.wait()
         _ = try PowerCut(journal: "\(copy.work)/journal", storage: copy.storage).apply()
         // A power cut clears memory; after a kill, the next start clears it.
-        cut.readable = readable(original, copy)
+        cut.readableFiles = readableFiles(original, copy)
         let passesBefore = passCount(original, copy)
-        let next = try Appliance(original, copy, faults: false)
+        let nextAppliance = try Appliance(original, copy, faults: false)
         defer {
-            next.program.signal(SIGTERM)
-            _ = next.program.wait()
+            nextAppliance.program.signal(SIGTERM)
+            _ = nextAppliance.program.wait()
         }
-        try waitUntil("an answer") { next.ask(["status"]).status == 0 || !next.program.isRunning }
+        try waitUntil("an answer") {
+            nextAppliance.runCommand(["status"]).status == 0 || !nextAppliance.program.isRunning
+        }
         cut.isInMemory = !appliance.filesInMemory.isEmpty
-        let list = next.ask(["list"])
+        let list = nextAppliance.runCommand(["list"])
         if list.status != 0 || !list.output.contains("  sealed") {
             cut.problem = "list: \(list.output)\(list.errors)"
         }
-        let verified = next.ask(["verify"])
+        let verified = nextAppliance.runCommand(["verify"])
         cut.problem = cut.problem ?? RecordedArchive.problem(["verify"], verified)
-        // If the cut came before the new sealed file was renamed, the next start renames it.
+        // If the new file still had its temporary name at the time of the cut, the next start renames it.
         let passesAfter = passCount(original, copy)
         cut.passes = passesAfter
         if passesAfter == nil {
             cut.problem = cut.problem ?? "passes before the start: \(passesBefore.map(String.init) ?? "none")"
         }
-        cut.readable += readable(original, copy)
+        cut.readableFiles += readableFiles(original, copy)
         return cut
     }
 
@@ -217,19 +219,19 @@ struct ResealExperiment {
         return journal.split(separator: "\n").count { $0.contains("\"passEnded\"") }
     }
 
-    /// Returns the files in which a word or audio of the recording can be read.
-    private static func readable(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> [String] {
+    /// Returns the files that contain a word or audio of the recording in plain form.
+    private static func readableFiles(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> [String] {
         original.paths(in: copy, containing: original.words, orSamplesFrom: 8_000)
     }
 
-    /// Commits violations, and returns whether each is detected.
-    private static func control(_ original: RecordedArchive) throws -> (truncated: Bool, readable: Bool) {
+    /// Creates each violation, and returns whether it is detected.
+    private static func control(_ original: RecordedArchive) throws -> (truncation: Bool, text: Bool) {
         let copy = original.copy("reseal-control")
         defer { original.bench.remove(copy.work) }
         let folder = "\(copy.storage)/recordings/000001"
         try durableReplace(path: "\(folder)/left.txt", with: original.words.joined(separator: " "))
-        let readable = !Self.readable(original, copy).isEmpty
+        let isTextFound = !Self.readableFiles(original, copy).isEmpty
         truncate("\(folder)/sealed.age", 2_000)
-        return (passCount(original, copy) == nil, readable)
+        return (passCount(original, copy) == nil, isTextFound)
     }
 }

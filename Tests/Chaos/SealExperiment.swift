@@ -3,19 +3,19 @@ import Glibc
 import System
 import TestKit
 
-/// Simulates power cuts at random times while a recording is sealed. Afterwards the recording must be unchanged, or the
-/// private key must open the sealed file. If the archive reports the recording as sealed, nothing of it may be
-/// readable. The last 300 cuts found no violation.
+/// Simulates power cuts at random times while a recording is sealed. Afterwards, the recording must be unchanged, or
+/// the private key must open the sealed file. If the archive reports the recording as sealed, none of its text and
+/// audio may be readable.
 struct SealExperiment {
     private struct Cut: Sendable {
-        /// Whether the audio, and the text in the journal, are unchanged.
+        /// Whether the audio and the text in the journal are unchanged.
         var isUnchanged = false
         /// Whether the key opens a sealed file with audio and text.
         var isSealed = false
         /// Whether the archive reported the recording as sealed after a start.
         var isReportedSealed = false
         /// The files with readable text or audio, if the recording is reported as sealed.
-        var readable: [String] = []
+        var readableFiles: [String] = []
         var problem: String?
         var isLost: Bool { !isUnchanged && !isSealed }
     }
@@ -24,11 +24,11 @@ struct SealExperiment {
 
     func run() async throws -> [Report.Row] {
         var report = Report("seal")
-        let count = bench.options.number("cuts", 300)
-        let seed = UInt64(bench.options.number("seed", Int.random(in: 1...1_000_000)))
+        let count = bench.options.integer("cuts", 300)
+        let seed = UInt64(bench.options.integer("seed", Int.random(in: 1...1_000_000)))
         report.note("seed", "\(seed)")
         let original = try record()
-        let width = bench.options.number("parallel", 2)
+        let width = bench.options.integer("parallel", 2)
         let longest = try await original.maximumSeconds(["seal"], width: width, from: Self.startFiles)
         report.note("sealing takes at most", "\(rounded(longest[0])) s")
         report.note(
@@ -40,29 +40,29 @@ struct SealExperiment {
         }
         report.add(
             none: "neither an unchanged recording nor a sealed file", cuts.count(where: \.isLost), of: cuts.count)
-        report.add(none: "readable although sealed", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
+        report.add(none: "readable although sealed", cuts.count { !$0.readableFiles.isEmpty }, of: cuts.count)
         report.add(none: "archives damaged", cuts.count { $0.problem != nil }, of: cuts.count)
         for problem in Set(cuts.compactMap(\.problem)).prefix(5) { report.note("problem", problem) }
-        for file in Set(cuts.flatMap(\.readable)).prefix(5) { report.note("readable", file) }
+        for file in Set(cuts.flatMap(\.readableFiles)).prefix(5) { report.note("readable", file) }
         report.note(
             "unchanged; both; only sealed",
             "\(cuts.count { $0.isUnchanged && !$0.isSealed }); \(cuts.count { $0.isUnchanged && $0.isSealed }); "
                 + "\(cuts.count { !$0.isUnchanged && $0.isSealed })")
         let reported = cuts.count(where: \.isReportedSealed)
         report.note("reported as sealed after a start", "\(reported)")
-        // With fewer, hardly any cuts would test the time after the rename.
+        // With fewer than 60 cuts, too few come after the rename.
         if count >= 60 {
             report.add(
                 "cuts after which the recording is sealed", target: "at least a third", seen: "\(reported) of \(count)",
                 isMet: reported >= count / 3)
         }
         let control = try Self.control(original)
-        report.add(control: "a missing sealed file", caught: control.missing ? 1 : 0, of: 1)
-        report.add(control: "audio left beside a sealed file", caught: control.readable ? 1 : 0, of: 1)
+        report.add(control: "a missing sealed file", caught: control.missingFile ? 1 : 0, of: 1)
+        report.add(control: "audio left beside a sealed file", caught: control.audio ? 1 : 0, of: 1)
         return report.rows
     }
 
-    /// Makes a key pair and a recording.
+    /// Creates a key pair and a recording.
     private func record() throws -> RecordedArchive {
         let key = "\(bench.folder)/key.txt"
         let keygen = Program.run(
@@ -72,26 +72,26 @@ struct SealExperiment {
         return try RecordedArchive(on: bench, seal: "\(bench.folder)/key.pub")
     }
 
-    /// The files whose creation starts the delay of a cut. A quarter of the cuts come at any time, a quarter after the
-    /// sealed file is created, and half after it is renamed, just before a journal without text replaces the old one.
+    /// The files whose appearance starts the delay of a cut. A quarter of the cuts come at any time, a quarter after
+    /// the sealed file is created, and half after it is renamed. Then a journal without text soon replaces the old one.
     private static let startFiles: [String?] = [nil, "sealing.partial", "sealed.age", "sealed.age"]
 
-    /// - Parameter longest: the maximum seconds from the creation of each start file until sealing is finished.
+    /// - Parameter longest: for each start file, the maximum seconds from its appearance until sealing is finished.
     private static func cut(
         _ original: RecordedArchive, _ index: Int, longest: [Double], _ generator: inout SeededGenerator
     ) throws -> Cut {
         let copy = original.copy("seal-\(index)")
         defer { original.bench.remove(copy.work) }
-        let kind = index % startFiles.count
+        let startFileIndex = index % startFiles.count
         // Some cuts may come after sealing is finished; then the sealed file must be on the disk.
-        let maximumDelay = longest[kind] * (startFiles[kind] == "sealed.age" ? 2 : 1)
+        let maximumDelay = longest[startFileIndex] * (startFiles[startFileIndex] == "sealed.age" ? 2 : 1)
         try original.cut(
             ["seal"], on: copy, after: .random(in: 0.0001...max(0.001, maximumDelay), using: &generator),
-            from: startFiles[kind])
+            from: startFiles[startFileIndex])
         var cut = judge(original, copy)
-        let before = (cut.isUnchanged, cut.isSealed)
+        let (wasUnchanged, wasSealed) = (cut.isUnchanged, cut.isSealed)
         recover(&cut, original, copy)
-        (cut.isUnchanged, cut.isSealed) = (cut.isUnchanged && before.0, cut.isSealed && before.1)
+        (cut.isUnchanged, cut.isSealed) = (cut.isUnchanged && wasUnchanged, cut.isSealed && wasSealed)
         return cut
     }
 
@@ -116,7 +116,7 @@ struct SealExperiment {
         return cut
     }
 
-    /// Recovers the archive, and runs typical commands.
+    /// Recovers, lists and verifies the archive, and adds the results to the cut.
     private static func recover(_ cut: inout Cut, _ original: RecordedArchive, _ copy: RecordedArchive.Copy) {
         func run(_ arguments: [String]) -> String {
             let result = original.run(arguments, on: copy)
@@ -133,17 +133,17 @@ struct SealExperiment {
                 cut.problem ?? "list: \(list), unchanged: \(after.isUnchanged), sealed: \(after.isSealed)"
         }
         if after.isLost { (cut.isUnchanged, cut.isSealed) = (false, false) }
-        if cut.isReportedSealed { cut.readable = readable(original, copy) }
+        if cut.isReportedSealed { cut.readableFiles = readableFiles(original, copy) }
     }
 
-    /// Returns the files, except the sealed file, in which a word or audio of the recording can be read.
-    private static func readable(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> [String] {
+    /// Returns the files, except the sealed file, that contain a word or audio of the recording in plain form.
+    private static func readableFiles(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> [String] {
         original.paths(in: copy, containing: original.words, orSamplesFrom: 8_000)
             .filter { !$0.hasSuffix("/sealed.age") }
     }
 
-    /// Commits violations, and returns whether each is detected.
-    private static func control(_ original: RecordedArchive) throws -> (missing: Bool, readable: Bool) {
+    /// Creates each violation, and returns whether it is detected.
+    private static func control(_ original: RecordedArchive) throws -> (missingFile: Bool, audio: Bool) {
         let copy = original.copy("control")
         defer { original.bench.remove(copy.work) }
         let result = original.run(["seal"], on: copy)
@@ -152,9 +152,9 @@ struct SealExperiment {
         }
         let folder = "\(copy.storage)/recordings/000001"
         original.bench.copy("\(original.storage)/recordings/000001/audio.wav", to: "\(folder)/audio.wav")
-        let readable = !Self.readable(original, copy).isEmpty
+        let isAudioFound = !Self.readableFiles(original, copy).isEmpty
         unlink("\(folder)/audio.wav")
         unlink("\(folder)/sealed.age")
-        return (judge(original, copy).isLost, readable)
+        return (judge(original, copy).isLost, isAudioFound)
     }
 }

@@ -8,10 +8,9 @@ struct ShimState: Sendable {
     let counts: [String: Int]
     /// The number of injected faults.
     let raised: Int
-    let reads: Int
     /// The number of samples that the program read.
     let frames: Int
-    let opens: Int
+    let microphoneOpenings: Int
 
     init(path: String) {
         let raw = bytes(of: path)
@@ -22,6 +21,6 @@ struct ShimState: Sendable {
             }
         }
         counts = Dictionary(uniqueKeysWithValues: Self.calls.enumerated().map { ($1, values[$0]) })
-        (raised, reads, frames, opens) = (values[16], values[17], values[18], values[19])
+        (raised, frames, microphoneOpenings) = (values[16], values[18], values[19])
     }
 }

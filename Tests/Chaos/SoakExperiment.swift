@@ -2,8 +2,8 @@ import Core
 import Glibc
 import System
 
-/// Records hours of audio, unpaced, to measure whether memory or descriptors grow, and how many bytes are written per
-/// byte of audio.
+/// Records hours of audio, unpaced. Measures the growth of memory use and open descriptors, and the number of bytes
+/// written per byte of audio.
 struct SoakExperiment {
     private struct Sample {
         /// The hours of audio recorded so far.
@@ -25,37 +25,38 @@ struct SoakExperiment {
 
     func run() async throws -> [Report.Row] {
         var report = Report("soak")
-        let hours = bench.options.number("hours", 2)
-        let long = try soak(hours: hours, isFast: true, faults: nil)
+        let hours = bench.options.integer("hours", 2)
+        let longRun = try soak(hours: hours, isFast: true, faults: nil)
         report.add(
-            "\(hours) h of audio in \(rounded(long.seconds)) s: status", target: "0", seen: "\(long.status)",
-            isMet: long.status == 0)
+            "\(hours) h of audio in \(rounded(longRun.seconds)) s: status", target: "0", seen: "\(longRun.status)",
+            isMet: longRun.status == 0)
         let slope = Self.slopeTarget(hours: hours)
         report.add(
-            "resident memory, slope over \(long.samples) samples", target: "\(rounded(slope)) kB per day",
-            seen: "\(rounded(long.kilobytesPerDay)) kB per day",
-            isMet: long.kilobytesPerDay < slope && long.samples > 10)
+            "resident memory, slope over \(longRun.samples) samples", target: "\(rounded(slope)) kB per day",
+            seen: "\(rounded(longRun.kilobytesPerDay)) kB per day",
+            isMet: longRun.kilobytesPerDay < slope && longRun.samples > 10)
         report.add(
-            "descriptors, slope", target: "0 per day", seen: "\(rounded(long.descriptorsPerDay)) per day",
-            isMet: abs(long.descriptorsPerDay) < 1)
+            "descriptors, slope", target: "0 per day", seen: "\(rounded(longRun.descriptorsPerDay)) per day",
+            isMet: abs(longRun.descriptorsPerDay) < 1)
         report.add(
             "bytes written per byte of audio, unpaced", target: "2",
-            seen: "\(rounded(long.amplification))", isMet: long.amplification <= 2 && long.amplification > 0)
-        // Long enough that the writes during the start hardly count.
-        let seconds = bench.options.number("real-seconds", 30)
-        let real = try soak(hours: 1, isFast: false, faults: nil, seconds: seconds)
+            seen: "\(rounded(longRun.amplification))", isMet: longRun.amplification <= 2 && longRun.amplification > 0)
+        // The run is so long that the writes during the start hardly count.
+        let seconds = bench.options.integer("real-seconds", 30)
+        let pacedRun = try soak(hours: 1, isFast: false, faults: nil, seconds: seconds)
         report.add(
             "bytes written per byte of audio, in real time (\(seconds) s)", target: "2",
-            seen: "\(rounded(real.amplification))", isMet: real.amplification <= 2 && real.amplification > 0)
-        let leaky = try soak(hours: min(hours, 2), isFast: true, faults: ["FAULT_LEAK": "1"])
-        let leaksMemory = leaky.kilobytesPerDay >= Self.slopeTarget(hours: min(hours, 2))
+            seen: "\(rounded(pacedRun.amplification))",
+            isMet: pacedRun.amplification <= 2 && pacedRun.amplification > 0)
+        let leakyRun = try soak(hours: min(hours, 2), isFast: true, faults: ["FAULT_LEAK": "1"])
+        let leaksMemory = leakyRun.kilobytesPerDay >= Self.slopeTarget(hours: min(hours, 2))
         report.add(control: "a recorder that leaks memory", caught: leaksMemory ? 1 : 0, of: 1)
-        report.add(control: "a recorder that leaks descriptors", caught: leaky.descriptorsPerDay >= 1 ? 1 : 0, of: 1)
+        report.add(control: "a recorder that leaks descriptors", caught: leakyRun.descriptorsPerDay >= 1 ? 1 : 0, of: 1)
         return report.rows
     }
 
-    /// Returns the maximum slope of memory in kB per day. Code that is first used during the run may add a step of up
-    /// to 100 kB, which looks like a slope in a short run.
+    /// Returns the maximum slope of memory in kB per day. Code that first runs later may add a step of up to 100 kB,
+    /// which looks like a slope in a short run.
     private static func slopeTarget(hours: Int) -> Double { max(100, 100 * 24 / Double(hours)) }
 
     private func soak(hours: Int, isFast: Bool, faults: [String: String]?, seconds: Int? = nil) throws -> Figures {
@@ -76,9 +77,9 @@ struct SoakExperiment {
         var samples: [Sample] = []
         var written = 0.0
         var payload = 0.0
-        // Waits for the program until its figures can no longer be read.
+        // Samples the figures until they can no longer be read, because the program has exited.
         while true {
-            usleep(20_000)  // wait: samples the figures; a slow machine samples less often
+            usleep(20_000)  // wait: the sampling interval; a slow machine samples less often
             // wait: the caller chooses the duration of the run
             if let seconds, MonotonicClock.nanoseconds - began > Int64(seconds) * 1_000_000_000 {
                 program.signal(SIGINT)
@@ -92,10 +93,10 @@ struct SoakExperiment {
             samples.append(
                 Sample(
                     hours: payload / 2 / Double(KnownSound.rate) / 3_600, residentKilobytes: resident,
-                    descriptors: Double(Self.entries(of: "/proc/\(program.id)/fd"))))
+                    descriptors: Double(Self.entryCount(of: "/proc/\(program.id)/fd"))))
         }
         let result = program.wait()
-        // Excludes the start, when memory grows normally.
+        // Excludes the start, during which memory use grows normally.
         let steady = samples.filter { $0.hours >= (samples.last?.hours ?? 0) / 10 }.dropLast()
         return Figures(
             kilobytesPerDay: 24 * Self.slope(steady.map { ($0.hours, $0.residentKilobytes) }),
@@ -124,7 +125,7 @@ struct SoakExperiment {
             .flatMap { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first }.flatMap { Double($0) }
     }
 
-    private static func entries(of folder: String) -> Int {
+    private static func entryCount(of folder: String) -> Int {
         guard let handle = opendir(folder) else { return 0 }
         defer { closedir(handle) }
         var count = 0
@@ -132,8 +133,8 @@ struct SoakExperiment {
         return count
     }
 
-    /// Returns the median of the slopes between any two points (Theil-Sen), so that a single step does not count as a
-    /// leak.
+    /// Returns the median of the slopes between all pairs of points (Theil–Sen), so that a single step is not taken for
+    /// a leak.
     private static func slope(_ points: [(Double, Double)]) -> Double {
         let step = max(1, points.count / 200)
         let sampled = stride(from: 0, to: points.count, by: step).map { points[$0] }

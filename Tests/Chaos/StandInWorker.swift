@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Glibc
 
-/// Replaces a decode worker: immediately returns one word for each utterance.
+/// Stands in for a decode worker, and immediately returns one word for each utterance.
 ///
-/// Implements the protocol of Sources/Recognition/Workers.
+/// Implements the protocol in Sources/Recognition/Workers.
 enum StandInWorker {
     private struct Request: Decodable {
         var partials: Bool?
@@ -42,13 +42,13 @@ enum StandInWorker {
 
     private static func read(_ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
-        while done < count {
+        var readCount = 0
+        while readCount < count {
             let received = bytes.withUnsafeMutableBytes {
-                Glibc.read(STDIN_FILENO, $0.baseAddress.map { $0 + done }, count - done)
+                Glibc.read(STDIN_FILENO, $0.baseAddress.map { $0 + readCount }, count - readCount)
             }
             guard received > 0 else { return nil }
-            done += received
+            readCount += received
         }
         return bytes
     }

@@ -1,4 +1,4 @@
-/// Makes each k-th system call of each kind fail with each error, once or permanently. Also makes the microphone
+/// Makes one system call fail in each trial, with each error in turn, once or permanently. Also makes the microphone
 /// overrun, and unplugs it.
 struct SyscallExperiment {
     private struct Fault: Sendable {
@@ -6,7 +6,7 @@ struct SyscallExperiment {
         var settings: [String: String]
     }
 
-    /// The errors of each call. No program can survive a false success, so it is used as the control.
+    /// The errors of each call. A false success is not among them: no program can survive it, so it is the control.
     private static let errors: [(call: String, errors: [String])] = [
         ("open", ["EIO", "ENOSPC", "EROFS", "EINTR"]), ("write", ["EIO", "ENOSPC", "EROFS", "EINTR", "SHORT"]),
         ("pwrite", ["EIO", "ENOSPC", "EROFS", "EINTR", "SHORT"]),
@@ -20,8 +20,8 @@ struct SyscallExperiment {
 
     func run() async throws -> [Report.Row] {
         var report = Report("syscalls")
-        let width = bench.options.number("parallel", 16)
-        let stride = bench.options.number("stride", 1)
+        let width = bench.options.integer("parallel", 16)
+        let stride = bench.options.integer("stride", 1)
         let counts = try countCalls()
         report.note(
             "calls in \(Trial.seconds) s of recording",
@@ -29,16 +29,16 @@ struct SyscallExperiment {
                 .joined(separator: ", "))
         let faults = faults(counts, stride: stride)
         let bench = bench
-        let trials = try await bench.parallel(faults, width: width) { number, fault in
-            try Trial(fault.name, number: number, faults: fault.settings, on: bench)
+        let trials = try await bench.parallel(faults, width: width) { index, fault in
+            try Trial(fault.name, index: index, faults: fault.settings, on: bench)
         }
         Trial.report(trials, into: &report)
         let writes = counts["pwrite"] ?? 0
-        let lies = Swift.stride(from: writes / 8, to: writes * 3 / 4, by: max(1, writes / 10)).map {
+        let falseSuccesses = Swift.stride(from: writes / 8, to: writes * 3 / 4, by: max(1, writes / 10)).map {
             Self.fault("LIE", "pwrite", at: $0, span: "rest")
         }
-        let control = try await bench.parallel(lies, width: width) { number, fault in
-            try Trial(fault.name, number: 1_000_000 + number, faults: fault.settings, on: bench)
+        let control = try await bench.parallel(falseSuccesses, width: width) { index, fault in
+            try Trial(fault.name, index: 1_000_000 + index, faults: fault.settings, on: bench)
         }
         report.add(
             control: "writes that falsely report success", caught: control.count { $0.hasFailed },
@@ -50,7 +50,7 @@ struct SyscallExperiment {
         let work = bench.newFolder("count")
         let storage = bench.newFolder("count/storage")
         let program = try Program(
-            bench.record(to: storage, seconds: Trial.seconds, configuration: "often"), in: work,
+            bench.recordCommand(to: storage, seconds: Trial.seconds, configuration: "often"), in: work,
             environment: bench.environment(storage: storage, faults: ["FAULT_STATE": "\(work)/state"]))
         _ = program.wait()
         return ShimState(path: "\(work)/state").counts
@@ -60,19 +60,20 @@ struct SyscallExperiment {
         var faults: [Fault] = []
         for (call, errors) in Self.errors {
             let count = counts[call] ?? 0
-            // Each error starts at a different call, so that different calls are covered even if the stride is large.
+            // Each error starts at a different call, so that a large stride still covers many calls.
             for (index, error) in (errors + ["KILL"]).enumerated() {
                 for callNumber in Swift.stride(from: 1 + index % stride, through: count, by: stride) {
                     faults.append(Self.fault(error, call, at: callNumber, span: "one"))
                 }
             }
-            // The disk fails or is full permanently.
+            // The disk fails permanently, or stays full.
             for (index, error) in errors.filter({ $0 != "EINTR" && $0 != "SHORT" }).enumerated() {
                 for callNumber in Swift.stride(from: 1 + (index + 3) % stride, through: count, by: 2 * stride) {
                     faults.append(Self.fault(error, call, at: callNumber, span: "rest"))
                 }
             }
         }
+        // The recorder reads 100 ms at a time.
         let reads = Trial.seconds * 10
         for callNumber in Swift.stride(from: 1, through: reads, by: stride) {
             faults.append(

@@ -1,9 +1,8 @@
 import Glibc
 
-/// The samples in a WAV file, read independently of the recorder's code. The file's size counts, not the header's.
+/// The samples in a WAV file, read without the recorder's code. The size of the file counts, not the one in the header.
 struct WaveContent: Sendable {
     var samples: [Int16] = []
-    var claimedBytes: UInt32 = 0
 
     /// Returns nil if the file is not a WAV file with samples.
     init?(path: String) {
@@ -15,7 +14,6 @@ struct WaveContent: Sendable {
         while offset + 8 <= raw.count {
             let size = Self.number(raw, offset + 4)
             if Self.text(raw, offset) == "data" {
-                claimedBytes = size
                 let count = (raw.count - offset - 8) / 2
                 samples = (0..<count).map {
                     Int16(truncatingIfNeeded: Int(raw[offset + 8 + 2 * $0]) | Int(raw[offset + 9 + 2 * $0]) << 8)
@@ -27,7 +25,7 @@ struct WaveContent: Sendable {
         return nil
     }
 
-    /// Returns the audio of a recording, with all files in order; empty if there is none.
+    /// Returns the audio of a recording from all of its files, in order; empty if there is none.
     static func samples(ofRecording number: Int, in storage: String) -> [Int16] {
         let digits = String(number)
         let folder = "\(storage)/recordings/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits)"

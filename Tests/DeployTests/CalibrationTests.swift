@@ -26,13 +26,13 @@ import TestKit
     }
 
     // A constant, because Swift 6.0.3 rejects a closure among the macro's arguments.
-    private static let refused: [(levels: [Double], reason: String)] = [
+    private static let refusedLevels: [(levels: [Double], reason: String)] = [
         ([], "less than 2 s"), (Array(repeating: -100, count: 500), "digital silence"),
         ((0..<500).map { $0 % 50 < 25 ? -60 : -30 }, "as if somebody were speaking"),
         (Array(repeating: -18, count: 500), "too loud"),
     ]
 
-    @Test("levels that do not represent the background noise are refused", arguments: refused)
+    @Test("levels that do not represent the background noise are refused", arguments: refusedLevels)
     func refusals(levels: [Double], reason: String) {
         let error = thrown { _ = try Calibration(levels: levels, microphone: "alsa:x") }
         #expect(error?.code == .unsupported)
@@ -109,20 +109,20 @@ import TestKit
         let program = try Repository.executable()
         let speech =
             "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0880.wav"
-        let refused = try Tool(
+        let speechRun = try Tool(
             program, "calibrate", "--seconds", "3", "--config", conf, "--microphone", "file+fast:\(speech)")
-        #expect(refused.status == 1)
-        #expect(refused.errors.contains("as if somebody were speaking"))
+        #expect(speechRun.status == 1)
+        #expect(speechRun.errors.contains("as if somebody were speaking"))
         #expect(try text(of: conf) == "[panel]\nstyle = mark\n")
-        let done = try Tool(
+        let noiseRun = try Tool(
             program, "calibrate", "--seconds", "3", "--config", conf, "--microphone", "file+fast:\(noise)")
-        #expect(done.status == 0, "\(done.errors)")
+        #expect(noiseRun.status == 0, "\(noiseRun.errors)")
         let configuration = try Configuration.load(explicitPath: conf, environment: [:])
         guard case .fixed(let decibels) = configuration.speech.threshold else {
             Issue.record("no threshold was saved")
             return
         }
-        #expect(done.output.contains("threshold \(decibels) dBFS"))
+        #expect(noiseRun.output.contains("threshold \(decibels) dBFS"))
         #expect(abs(decibels + 36) < 6)
     }
 }

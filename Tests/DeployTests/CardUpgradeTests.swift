@@ -6,7 +6,8 @@ import TestKit
 
     private static let newerVersion = "fieldscribe-image version=1.1 made=2000 mebibytes=100"
 
-    /// Prepares the running system: version 1.0, made at the Unix time 1000. It accepts images signed with `ours`.
+    /// Prepares the running system: version 1.0, made at the Unix time 1000. It accepts images that are signed
+    /// with the key `ours`.
     init() throws {
         let upgrades = "run/fieldscribe-stick/Fieldscribe/upgrade"
         for name in [
@@ -48,7 +49,8 @@ import TestKit
 
     @Test("an image is copied to the card and checked there; macOS metadata files are ignored")
     func accepted() throws {
-        #expect(try runUpgrade().status == 0, "the stick has no upgrade")
+        // A stick without an upgrade is not a fault.
+        #expect(try runUpgrade().status == 0)
         #expect(calls() == "")
         try write("the image", to: upgradeFile("new.img.xz"))
         try write("metadata", to: upgradeFile("._new.img.xz"))
@@ -63,34 +65,35 @@ import TestKit
     }
 
     @Test(
-        "an unsuitable image is refused, with the reason",
+        "an unsuitable image is refused with the reason",
         arguments: [
             ("unsigned", "has no signature"), ("theirs", "is not signed with the key"),
             ("older", "downgrades are rejected"),
-            ("changed", "is not signed with the key"), ("comment", "is not signed with the key"),
-            ("other", "not as an image"),
-            ("two", "there are 2 upgrades"), ("no key", "has no upgrade-key"), ("refused", "to try it again"),
-            ("trial", "is being tried"),
+            ("changed image", "is not signed with the key"), ("changed comment", "is not signed with the key"),
+            ("not an image", "not as an image"),
+            ("two images", "there are 2 upgrades"), ("no key", "has no upgrade-key"),
+            ("refused before", "to try it again"),
+            ("during a trial", "is being tried"),
         ])
     func refused(fault: String, reason: String) throws {
         try write("the image", to: upgradeFile("new.img.xz"))
         if fault != "unsigned" {
             let comments = [
-                "older": "fieldscribe-image version=0.9 made=900 mebibytes=100", "other": "a letter, made=2000",
+                "older": "fieldscribe-image version=0.9 made=900 mebibytes=100", "not an image": "a letter, made=2000",
             ]
             try sign("new.img.xz", by: fault == "theirs" ? "theirs" : "ours", comments[fault] ?? Self.newerVersion)
         }
         switch fault {
-        case "changed": try write("the imagE", to: upgradeFile("new.img.xz"))
-        case "comment":
+        case "changed image": try write("the imagE", to: upgradeFile("new.img.xz"))
+        case "changed comment":
             let signature = try text(of: upgradeFile("new.img.xz.minisig"))
             try write(signature.replacing("made=2000", with: "made=3000"), to: upgradeFile("new.img.xz.minisig"))
-        case "two": try write("another", to: upgradeFile("old.img.xz"))
+        case "two images": try write("another", to: upgradeFile("old.img.xz"))
         case "no key": #expect(try Tool("rm", folder.file("run/fieldscribe-card/upgrade-key")).status == 0)
-        case "refused":
+        case "refused before":
             #expect(try Tool("mkdir", folder.file("card/upgrade")).status == 0)
             try write("2000 1.1 100\n", to: folder.file("card/upgrade/refused"))
-        case "trial":
+        case "during a trial":
             try write("version=1.0\nmade=1000\nslot=b\ntrial=yes\n", to: folder.file("etc/fieldscribe/image"))
         default: break
         }
@@ -104,7 +107,7 @@ import TestKit
     }
 
     @Test("an image that is already installed is not a fault")
-    func same() throws {
+    func alreadyInstalled() throws {
         try write("the image", to: upgradeFile("new.img.xz"))
         try sign("new.img.xz", "fieldscribe-image version=1.0 made=1000 mebibytes=100")
         let tool = try runUpgrade()
@@ -121,7 +124,7 @@ import TestKit
         #expect(try runUpgrade().errors.contains("has no signature"))
     }
 
-    @Test("slot.txt always has the same length, fits a sector, and marks the first start of a new system")
+    @Test("slot.txt is always 160 bytes long and names the system, with and without a note")
     func slot() throws {
         let script = ". '\(Repository.file("deploy/card/slot"))'; slot_text"
         for arguments in ["a", "b", "b 'trial of b'", "a 'tried b'"] {

@@ -55,7 +55,7 @@ import TestKit
     }
 
     @Test("a folder without code is an error")
-    func nothing() throws {
+    func emptyFolder() throws {
         let folder = TemporaryFolder()
         let tool = try Tool(Repository.file("Tests/check-docs"), folder.path)
         #expect(tool.status == 1)

@@ -71,8 +71,8 @@ import TestKit
         .success(DoctorFacts.Disk(directory: "/d", freeBytes: free, syncSeconds: sync))
     }
 
-    private static let busy = DeviceError(.busy, "open", on: "it", "used by fieldscribe", remedy: "stop that")
-    private static let missing = DeviceError(.missing, "open", on: "it", "not found", remedy: "plug one in")
+    private static let busyError = DeviceError(.busy, "open", on: "it", "used by fieldscribe", remedy: "stop that")
+    private static let missingError = DeviceError(.missing, "open", on: "it", "not found", remedy: "plug one in")
 
     private static let cases: [Case] = [
         Case("one channel instead of the requested two", .notice, .microphone, "it has one channel") {
@@ -122,7 +122,7 @@ import TestKit
         },
         Case("a missing list of allowed sticks", .missing, .copies, "not found", exit: 3) {
             $0.configuration.export.sticks = .known
-            $0.allowedSticks = .failure(missing)
+            $0.allowedSticks = .failure(missingError)
         },
         Case("a sealed recorder", .ok, .copies, "are encrypted for 1 public key") { $0.recorderSealing = .success(1) },
         Case(
@@ -139,7 +139,7 @@ import TestKit
             $0.disk = .success(disk)
         },
         Case("a recorder that cannot seal", .missing, .copies, "not found", exit: 3) {
-            $0.recorderSealing = .failure(missing)
+            $0.recorderSealing = .failure(missingError)
         },
         Case("a board that can be a drive", .ok, .drive, "the port fe980000.usb") {
             $0.drivePorts = .success(["fe980000.usb"])
@@ -148,53 +148,53 @@ import TestKit
             $0.drivePorts = .success([])
         },
         Case("no program that makes the drive's file system", .missing, .drive, "not found", exit: 3) {
-            $0.drivePorts = .failure(missing)
+            $0.drivePorts = .failure(missingError)
         },
         Case("a signing key", .ok, .copies, "public key is RWkey") { $0.signing = .success("RWkey") },
-        Case("no key yet", .ok, .copies, "at the first start") { $0.signing = .success(nil) },
-        Case("no minisign", .notice, .copies, "not signed") { $0.signing = .failure(missing) },
+        Case("no signing key yet", .ok, .copies, "at the first start") { $0.signing = .success(nil) },
+        Case("no minisign", .notice, .copies, "not signed") { $0.signing = .failure(missingError) },
         Case("no copies on sticks", .ok, .copies, "not made on sticks (") { $0.configuration.export.sticks = .none },
-        Case("no age", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missing) },
+        Case("no age", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missingError) },
         Case("invalid lines in the configuration", .failed, .configuration, "a.conf:3: bad", exit: 1) {
             $0.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]
         },
         Case("an invalid microphone", .notice, .microphone, "not checked, because capture.device is wrong") {
             $0.refusedSettings = ["capture.device"]
-            $0.sound = .failure(missing)
+            $0.sound = .failure(missingError)
         },
         Case("an invalid lamp", .notice, .lamp, "not checked, because panel.lamp is wrong") {
             $0.refusedSettings = ["panel.lamp"]
         },
         Case("an invalid engine", .notice, .model, "not checked, because recognizer.engine is wrong") {
             $0.refusedSettings = ["recognizer.engine", "speech.sensitivity"]
-            $0.modelError = missing
+            $0.modelError = missingError
             $0.decoder = nil
         },
         Case("a missing configuration file", .missing, .configuration, "it: not found", exit: 3) {
-            $0.configurationError = missing
+            $0.configurationError = missingError
         },
         Case("an appliance that is not running", .notice, .appliance, "not running") { $0.appliance = .stopped },
         Case("an appliance that the user may not query", .notice, .appliance, "may not query") {
             $0.appliance = .denied
         },
         Case("a microphone in use by the appliance", .ok, .microphone, "in use by the appliance") {
-            $0.sound = .failure(busy)
+            $0.sound = .failure(busyError)
             $0.microphoneIsOurs = true
         },
         Case(
             "a microphone in use by another program while the appliance runs", .failed, .microphone, "used by", exit: 1
         ) {
-            $0.sound = .failure(busy)
+            $0.sound = .failure(busyError)
         },
         Case("a microphone in use by another program", .failed, .microphone, "used by", exit: 1) {
-            $0.sound = .failure(busy)
+            $0.sound = .failure(busyError)
             $0.appliance = .stopped
         },
         Case("an engine that the service may not run", .failed, .model, "the service's sandbox", exit: 1) {
             $0.configuration.recognizer.engine = "command:/opt/engine"
             $0.runnable = ["/usr/bin/fieldscribe", "/usr/lib", "/opt/eng"]
         },
-        Case("no microphone", .missing, .microphone, "not found", exit: 3) { $0.sound = .failure(missing) },
+        Case("no microphone", .missing, .microphone, "not found", exit: 3) { $0.sound = .failure(missingError) },
         Case("a microphone without samples", .failed, .microphone, "delivers no audio", exit: 1) {
             $0.sound = sound { $0.seconds = 0 }
         },
@@ -210,19 +210,21 @@ import TestKit
             $0.sound = sound { $0.peak = -75 }
         },
         Case("a GPIO line in use by the appliance", .ok, .button, "in use by the appliance") {
-            $0.button.error = busy
+            $0.button.error = busyError
             $0.button.isOurs = true
         },
         Case("a GPIO line in use by another program while the appliance runs", .failed, .button, "used by", exit: 1) {
-            $0.button.error = busy
+            $0.button.error = busyError
         },
         Case("a GPIO line in use by another program", .failed, .lamp, "used by fieldscribe", exit: 1) {
-            $0.lamp.error = busy
+            $0.lamp.error = busyError
             $0.appliance = .stopped
         },
-        Case("a GPIO line that does not exist", .missing, .button, "not found", exit: 3) { $0.button.error = missing },
+        Case("a GPIO line that does not exist", .missing, .button, "not found", exit: 3) {
+            $0.button.error = missingError
+        },
         Case("a model that lacks a file", .missing, .model, "not found", exit: 3) {
-            $0.modelError = missing
+            $0.modelError = missingError
             $0.decoder = nil
         },
         Case("a model that cannot be loaded", .failed, .model, "bad", exit: 1) {
@@ -270,18 +272,20 @@ import TestKit
         #expect(findings.exitStatus == 0)
     }
 
-    @Test("each problem has a remedy and determines the exit status", arguments: cases)
-    func remedies(_ problem: Case) throws {
+    @Test(
+        "each finding has the expected status, and a remedy unless it is ok; the worst determines the exit status",
+        arguments: cases)
+    func remedies(_ expected: Case) throws {
         var facts = Self.healthyFacts()
-        problem.change(&facts)
+        expected.change(&facts)
         let findings = facts.findings
         let found = try #require(
             findings.first {
-                $0.check == problem.check && $0.status == problem.status && $0.message.contains(problem.excerpt)
+                $0.check == expected.check && $0.status == expected.status && $0.message.contains(expected.excerpt)
             },
             "\(findings)")
-        #expect((found.remedy == nil) == (problem.status == .ok))
-        #expect(findings.exitStatus == problem.exitStatus)
+        #expect((found.remedy == nil) == (expected.status == .ok))
+        #expect(findings.exitStatus == expected.exitStatus)
         #expect(findings.allSatisfy { !$0.message.contains("\n") })
     }
 
@@ -290,7 +294,7 @@ import TestKit
         var facts = Self.healthyFacts()
         facts.configuration.export.sticks = .known
         facts.allowedSticks = .success(2)
-        facts.sealing = .failure(Self.missing)
+        facts.sealing = .failure(Self.missingError)
         facts.recorderSealing = .failure(
             DeviceError(.unsupported, "age", on: "recorder.pub", "contains no public key", remedy: "write one per line")
         )
@@ -311,7 +315,7 @@ import TestKit
     @Test("if the microphone is missing, the finding names the available ones")
     func availableMicrophones() {
         var facts = Self.healthyFacts()
-        facts.sound = .failure(Self.missing)
+        facts.sound = .failure(Self.missingError)
         facts.microphones = ["plughw:CARD=Mic,DEV=0 (USB Microphone)"]
         #expect(facts.findings.first { $0.check == .microphone }?.remedy?.contains("plughw:CARD=Mic") == true)
     }
@@ -335,7 +339,7 @@ import TestKit
         let profile = facts.findings.first { $0.check == .profile }
         let finding = try #require(profile)
         #expect(finding.message.contains(excerpt), "\(finding.message)")
-        // The default settings suit this board.
+        // The default settings suit every board.
         #expect(finding.remedy == nil)
         facts.configuration.recognizer.secondPass = .yes
         let remedy = facts.findings.first { $0.check == .profile }?.remedy
@@ -411,13 +415,16 @@ import TestKit
         #expect(finding.status == "missing" && finding.message.contains("/no/such/model"))
     }
 
-    @Test("the kernel's list shows which ports can be a drive; a missing mkfs.vfat is reported")
+    @Test("the ports that can be a drive come from the kernel's list; a missing mkfs.vfat is reported")
     func drivePorts() throws {
         for name in ["bin", "sys/class/udc/fe980000.usb", "sys/class/udc/dummy_udc.0"] {
             try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
         }
         let ports = { doctorDrivePorts(system: folder.file("sys"), programs: [folder.file("bin")]) }
-        guard case .failure(let error) = ports() else { return #expect(Bool(false), "mkfs.vfat is not missing") }
+        guard case .failure(let error) = ports() else {
+            Issue.record("no error, although mkfs.vfat is missing")
+            return
+        }
         #expect(error.code == .missing && error.message.contains("apt install dosfstools"))
         #expect(
             FileManager.default.createFile(
@@ -433,11 +440,11 @@ import TestKit
             #expect(try Tool("install", "-m", mode, "/dev/null", folder.file(name)).status == 0)
         }
         #expect(try Tool("install", "-d", "-m", "750", folder.file("recordings")).status == 0)
-        for (mode, found) in [
+        for (mode, expected) in [
             ("755", ["history.jsonl", "recordings"]), ("710", ["history.jsonl", "recordings"]), ("700", []),
         ] {
             #expect(try Tool("chmod", mode, folder.path).status == 0)
-            #expect(doctorReadable(folder.path) == found, "\(mode)")
+            #expect(doctorReadable(folder.path) == expected, "\(mode)")
         }
         #expect(doctorReadable(folder.file("none")) == [])
     }

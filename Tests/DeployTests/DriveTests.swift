@@ -1,9 +1,10 @@
 import Testing
 import TestKit
 
-/// Tests deploy/drive with files instead of the kernel's and with replacements for root's commands.
+/// Tests deploy/drive with ordinary files in place of the kernel's, and with replacements for commands that need root.
 ///
-/// `sleep` plays the script: each call first logs the file that a laptop would see, and then runs the script's next line.
+/// The replacement for `sleep` plays the laptop: each call logs the image that a laptop would see, and then runs the
+/// next line of the file `script`.
 @Suite("The steps of the drive") struct DriveTests {
     private let folder = TemporaryFolder()
 
@@ -11,39 +12,39 @@ import TestKit
         "setpriv": "while [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"",
         "fieldscribe": """
         case "$1 $2" in
-        'drive plan') printf 'step=%s\\nbytes=1048576\\ndirectory=%s\\n' "$(cat "$DESK/step")" "$DESK/storage" ;;
-        *) echo "$*" >>"$DESK/log" ;;
+        'drive plan') printf 'step=%s\\nbytes=1048576\\ndirectory=%s\\n' "$(cat "$ROOT/step")" "$ROOT/storage" ;;
+        *) echo "$*" >>"$ROOT/log" ;;
         esac
         """,
         // Replaces the unit that fills the image.
         "timeout": """
         case "$*" in
-        *asks/began) echo fill >>"$DESK/log"; [ -p "$DESK/run/asks/outcome" ] && [ -e "$DESK/run/asks/wanted" ] ;;
+        *asks/began) echo fill >>"$ROOT/log"; [ -p "$ROOT/run/asks/outcome" ] && [ -e "$ROOT/run/asks/wanted" ] ;;
         *) shift; exec "$@" ;;
         esac
         """,
         "cat": """
         case "$*" in
         *asks/outcome)
-            if [ -e "$DESK/fails" ]; then echo "$(/bin/cat "$DESK/fails")"; exit; fi
-            echo current >"$DESK/step"
-            echo 'fieldscribe-drive-1 clear a finished' >"$DESK/storage/drive/contents"
+            if [ -e "$ROOT/fails" ]; then echo "$(/bin/cat "$ROOT/fails")"; exit; fi
+            echo current >"$ROOT/step"
+            echo 'fieldscribe-drive-1 clear a finished' >"$ROOT/storage/drive/contents"
             echo success
             ;;
         *) exec /bin/cat "$@" ;;
         esac
         """,
         "sleep": """
-        line=$(sed -n 1p "$DESK/script")
-        sed -i 1d "$DESK/script"
+        line=$(sed -n 1p "$ROOT/script")
+        sed -i 1d "$ROOT/script"
         [ -n "$line" ] || { kill "$PPID"; exit; }
-        gadget=$DESK/sys/kernel/config/usb_gadget/fieldscribe
-        [ -z "$(cat $gadget/UDC)" ] || echo "seen: $(basename "$(cat $gadget/functions/mass_storage.0/lun.0/file)")" >>"$DESK/log"
+        gadget=$ROOT/sys/kernel/config/usb_gadget/fieldscribe
+        [ -z "$(cat $gadget/UDC)" ] || echo "seen: $(basename "$(cat $gadget/functions/mass_storage.0/lun.0/file)")" >>"$ROOT/log"
         eval "$line"
         """,
         "mountpoint": "exit 1", "mount": "exit 0", "umount": "exit 0", "modprobe": "exit 0", "fstrim": "exit 0",
         "losetup": "echo /dev/loop0", "id": "echo 970", "stat": "echo fieldscribe", "fsck.vfat": "exit 0",
-        "mkfs.vfat": "echo mkfs >>\"$DESK/log\"",
+        "mkfs.vfat": "echo mkfs >>\"$ROOT/log\"",
     ]
 
     init() throws {
@@ -70,30 +71,31 @@ import TestKit
         let tool = try Tool(
             [Repository.file("deploy/drive"), "serve"],
             environment: [
-                "DESK": folder.path, "FIELDSCRIBE_DRIVE": folder.file("run"), "FIELDSCRIBE_SYS": folder.file("sys"),
+                "ROOT": folder.path, "FIELDSCRIBE_DRIVE": folder.file("run"),
+                "FIELDSCRIBE_SYS": folder.file("sys"),
                 "FIELDSCRIBE_UPTIME": folder.file("uptime"),
                 "PATH": folder.file("bin") + ":/usr/sbin:/usr/bin:/sbin:/bin",
             ])
         return (try text(of: folder.file("log")).split(separator: "\n").map(String.init), tool)
     }
 
-    /// A line of the script, which sets the state of the port or the next step, and advances the clock by a minute.
+    /// Returns a line of `script` that sets the state of the port or the next step, and advances the clock by a minute.
     private static func line(_ state: String? = nil, suspended: Int? = nil, step: String? = nil, ejects: Bool = false)
         -> String
     {
         var commands: [String] = []
-        if let state { commands.append("echo '\(state)' >$DESK/sys/class/udc/20980000.usb/state") }
+        if let state { commands.append("echo '\(state)' >$ROOT/sys/class/udc/20980000.usb/state") }
         if let suspended {
-            commands.append("echo \(suspended) >$DESK/sys/class/udc/20980000.usb/device/gadget.0/suspended")
+            commands.append("echo \(suspended) >$ROOT/sys/class/udc/20980000.usb/device/gadget.0/suspended")
         }
-        if let step { commands.append("echo \(step) >$DESK/step") }
+        if let step { commands.append("echo \(step) >$ROOT/step") }
         if ejects { commands.append("echo >$gadget/functions/mass_storage.0/lun.0/file") }
-        commands.append("read -r a b <$DESK/uptime; echo \"$((${a%.*} + 60)).0 $b\" >$DESK/uptime")
+        commands.append("read -r a b <$ROOT/uptime; echo \"$((${a%.*} + 60)).0 $b\" >$ROOT/uptime")
         return commands.joined(separator: "; ")
     }
 
-    @Test("if the drive is off, or no port can be a drive, the script exits without a fault")
-    func nothing() throws {
+    @Test("if the drive is off, or no port can be a drive, deploy/drive exits without a fault")
+    func noDrive() throws {
         let off = try serve(step: "off")
         #expect(off.tool.status == 0 && off.log == [] && off.tool.errors == "")
         #expect(try Tool("rm", "-r", folder.file("sys/class/udc/20980000.usb")).status == 0)
@@ -124,13 +126,13 @@ import TestKit
             [Self.line("configured"), Self.line("not attached", step: "update"), ""].joined(separator: "\n"))
         #expect(disconnected.log.suffix(3) == ["seen: image", "lamp no-laptop", "fill"], "\(disconnected.log)")
         try write("", to: folder.file("log"))
-        let asleep =
+        let sleepScript =
             [Self.line("configured"), Self.line(suspended: 1, step: "update")] + Array(repeating: Self.line(), count: 4)
-        let (log, _) = try serve(step: "current", (asleep + [""]).joined(separator: "\n"))
+        let (log, _) = try serve(step: "current", (sleepScript + [""]).joined(separator: "\n"))
         #expect(log.filter { $0 == "fill" }.count == 1 && log.last == "fill", "\(log)")
         #expect(log.filter { $0 == "seen: image" }.count == 6)
         try write("", to: folder.file("log"))
-        // The laptop was only suspended briefly.
+        // The laptop is suspended only briefly.
         let briefSleep = [
             Self.line("configured", suspended: 0), Self.line(suspended: 1, step: "update"), Self.line(suspended: 0),
             Self.line(),
@@ -149,7 +151,7 @@ import TestKit
     }
 
     @Test(
-        "the image is removed if recordings need the space or copying is not allowed",
+        "the image is removed if recordings need the space, copying is not allowed, or the drive is off",
         arguments: ["yield", "refused", "off"])
     func removed(step: String) throws {
         let (log, tool) = try serve(
@@ -158,21 +160,19 @@ import TestKit
         #expect(try Tool("ls", "-A", folder.file("storage/drive")).output == "")
     }
 
-    /// Runs a step as root. Returns its calls of mount and its answer.
+    /// Runs a step as if by root, and returns its calls of mount and its answer.
     private func runStep(_ name: String, result: String = "success") throws -> (mounts: [String], answer: String) {
         _ = try folder.program("bin/id", "echo 0")
-        _ = try folder.program("bin/mount", "echo \"$*\" >>\"$DESK/mounts\"")
-        for pipe in ["began", "outcome"] {
-            _ = try Tool("mkfifo", folder.file("run/asks/\(pipe)"))
-            try write("\(folder.file("storage"))\n", to: folder.file("run/asks/directory"))
-        }
+        _ = try folder.program("bin/mount", "echo \"$*\" >>\"$ROOT/mounts\"")
+        for pipe in ["began", "outcome"] { _ = try Tool("mkfifo", folder.file("run/asks/\(pipe)")) }
+        try write("\(folder.file("storage"))\n", to: folder.file("run/asks/directory"))
         try write("", to: folder.file("mounts"))
         let pipe = folder.file("run/asks/\(name == "unmount" ? "outcome" : "began")")
         let reader = name == "again" ? "" : "/bin/cat '\(pipe)' >'\(folder.file("answer"))' & "
         let tool = try Tool(
             ["sh", "-c", "\(reader)'\(Repository.file("deploy/drive"))' \(name); status=$?; wait; exit $status"],
             environment: [
-                "DESK": folder.path, "FIELDSCRIBE_DRIVE": folder.file("run"), "SERVICE_RESULT": result,
+                "ROOT": folder.path, "FIELDSCRIBE_DRIVE": folder.file("run"), "SERVICE_RESULT": result,
                 "FIELDSCRIBE_UPTIME": folder.file("uptime"),
                 "PATH": folder.file("bin") + ":/usr/sbin:/usr/bin:/sbin:/bin",
             ])
@@ -181,7 +181,7 @@ import TestKit
         return (try text(of: folder.file("mounts")).split(separator: "\n").map(String.init), answer)
     }
 
-    @Test("root mounts the image in a folder without links, and reports the result")
+    @Test("root mounts the image without following links, and reports the result")
     func steps() throws {
         let mount = try runStep("mount")
         #expect(mount.answer == "yes\n" && mount.mounts.count == 3, "\(mount)")

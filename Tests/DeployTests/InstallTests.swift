@@ -12,7 +12,7 @@ import TestKit
         try Tool([Repository.file("deploy/uninstall")] + options, environment: ["DESTDIR": root.path])
     }
 
-    /// All files in the root folder, with their modes: `755 usr/bin/fieldscribe`.
+    /// All files in the root folder, with their modes, such as `755 usr/bin/fieldscribe`.
     private func files() throws -> [String] {
         try Tool("find", root.path, "-type", "f", "-printf", "%m %P\n").output.split(separator: "\n")
             .map(String.init).sorted()
@@ -60,17 +60,17 @@ import TestKit
 
     @Test("a missing executable and an unknown option are refused with a message")
     func refusals() throws {
-        let missing = try install("--executable", "/no/such/program")
-        #expect(missing.status == 3)
-        #expect(missing.errors.contains("/no/such/program: is not an executable"))
-        let unknown = try install("--prefix", "/opt")
-        #expect(unknown.status == 2)
-        #expect(unknown.errors.contains("--prefix: no such option"))
+        let missingExecutable = try install("--executable", "/no/such/program")
+        #expect(missingExecutable.status == 3)
+        #expect(missingExecutable.errors.contains("/no/such/program: is not an executable"))
+        let unknownOption = try install("--prefix", "/opt")
+        #expect(unknownOption.status == 2)
+        #expect(unknownOption.errors.contains("--prefix: no such option"))
         #expect(try files() == [])
     }
 
     @Test(
-        "scripts at former paths call the moved ones",
+        "scripts at former paths run the scripts at the new ones",
         arguments: [
             ("deploy/chaos", "Tests/Chaos/run"), ("deploy/test-appliance", "Tests/Appliance/run"),
             ("deploy/arm64/build", "Tests/Arm64/build"),

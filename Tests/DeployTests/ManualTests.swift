@@ -21,16 +21,16 @@ import Testing
         "the manual has every command and every option of the program",
         arguments: ["fieldscribe", "fieldscribe-office"])
     func commands(program: String) throws {
-        let manual = try Manual(of: program)
-        #expect(manual.commands.count >= 5)
+        let help = try ProgramHelp(of: program)
+        #expect(help.commands.count >= 5)
         let page = try text(of: Repository.file("deploy/man/\(program).1"))
-        // With a space at the end of each line, so that --to does not match --top.
+        // Each line gets a space at its end, so that --to does not match --top.
         let lines = page.split(separator: "\n").map { "\($0) " }
         let entries = lines.filter { $0.hasPrefix(".It Cm ") }
-        for command in manual.commands {
+        for command in help.commands {
             let commandEntries = entries.filter { $0.hasPrefix(".It Cm \(command) ") }
             #expect(!commandEntries.isEmpty, "\(program).1 lacks \(command)")
-            for option in try manual.options(of: command) {
+            for option in try help.options(of: command) {
                 let macro = "Fl \\\(option.dropFirst()) "
                 #expect(lines.contains { $0.hasPrefix(".It \(macro)") }, "\(program).1 does not explain \(option)")
                 #expect(
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "an unexpected argument, or a missing or invalid value, gives an error of one line",
+        "an unexpected argument, or a missing or invalid value, gives a one-line error",
         arguments: [
             (["list", "1"], "list: unexpected argument 1; see fieldscribe list --help"),
             (["list", "--json=yes"], "list: --json takes no value; see fieldscribe list --help"),
@@ -94,16 +94,16 @@ import Testing
                 "show: --punctuation x: choose one of engine, none, automatic, spoken, both"
             ),
         ])
-    func wrong(arguments: [String], expected: String) throws {
+    func invalidArguments(_ arguments: [String], expected: String) throws {
         let tool = try Tool([try Repository.executable()] + arguments)
         #expect(tool.status == 2 && tool.errors == "fieldscribe: \(expected)\n", "\(tool.errors)")
     }
 
     @Test("former names of commands still work", arguments: [("strike", "redact"), ("relisten", "review")])
     func aliases(former: String, name: String) throws {
-        let manual = try Manual()
-        #expect(manual.commands.contains(name) && !manual.commands.contains(former))
-        #expect(try Tool(manual.program, former, "--help").output == Tool(manual.program, name, "--help").output)
+        let help = try ProgramHelp()
+        #expect(help.commands.contains(name) && !help.commands.contains(former))
+        #expect(try Tool(help.program, former, "--help").output == Tool(help.program, name, "--help").output)
     }
 
     @Test("the manual of the configuration has exactly the existing keys, with their defaults and ranges")
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("fieldscribe.8 and deploy/README.md explain every setting in fieldscribe.txt")
+    @Test("fieldscribe.8 and deploy/README.md explain every setting of the card in fieldscribe.txt")
     func cardSettings() throws {
         let sample = try text(of: Repository.file("deploy/card/fieldscribe.txt"))
         let names = sample.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }.compactMap {
@@ -140,10 +140,10 @@ import Testing
         }
         #expect(Set(names).isSuperset(of: CardSettings.names) && names.contains("capture.preroll-seconds"))
         let page = try text(of: Repository.file("deploy/man/fieldscribe.8"))
-        let manual = try part(of: page, from: ".Ss The card", to: ".Ss ")
+        let cardSection = try part(of: page, from: ".Ss The card", to: ".Ss ")
         let instructions = try text(of: Repository.file("deploy/README.md"))
         for name in names where !name.contains(".") {
-            #expect(manual.contains(" \(name)"), "fieldscribe.8 lacks \(name)")
+            #expect(cardSection.contains(" \(name)"), "fieldscribe.8 lacks \(name)")
             #expect(instructions.contains("`\(name) = "), "deploy/README.md lacks \(name)")
         }
     }
@@ -153,11 +153,11 @@ import Testing
         let names = [EngineRegistry.automaticName] + EngineRegistry.all.map(\.form)
         #expect(Set(names).count == names.count && names.count > 3)
         let expected = Set(names.map { $0.replacing("PROGRAM", with: "") })
-        #expect(try complete("fieldscribe transcribe --engine ", Manual()) == expected)
+        #expect(try complete("fieldscribe transcribe --engine ", ProgramHelp()) == expected)
         let configuration = try text(of: Repository.file("deploy/man/fieldscribe.conf.5"))
         let commands = try text(of: Repository.file("deploy/man/fieldscribe.1"))
         let sample = try text(of: Repository.file("deploy/fieldscribe.conf"))
-        let help = try Tool(Manual().program, "models", "--help").output
+        let help = try Tool(ProgramHelp().program, "models", "--help").output
         #expect(EngineRegistry.all.allSatisfy { help.contains($0.form) && help.contains($0.licence) })
         let key = try part(of: configuration, from: ".It Sy engine", to: ".It Sy")
         let section = try part(of: configuration, from: ".Sh ENGINES", to: ".Sh ")
@@ -173,7 +173,7 @@ import Testing
     func formats() throws {
         let names = TranscriptFormat.allCases.map(\.rawValue)
         #expect(Set(names).count == names.count && names.count >= 10)
-        #expect(try complete("fieldscribe transcribe --format ", Manual()) == Set(names))
+        #expect(try complete("fieldscribe transcribe --format ", ProgramHelp()) == Set(names))
         let commands = try text(of: Repository.file("deploy/man/fieldscribe.1"))
         let option = try part(of: commands, from: ".It Fl \\-format", to: ".It Fl")
         let configuration = try text(of: Repository.file("deploy/man/fieldscribe.conf.5"))
@@ -197,10 +197,10 @@ import Testing
 
     @Test("bash completes every command and its options", arguments: ["fieldscribe", "fieldscribe-office"])
     func completion(program: String) throws {
-        let manual = try Manual(of: program)
-        #expect(try complete("\(program) ", manual).isSuperset(of: manual.commands))
-        for command in manual.commands {
-            #expect(try complete("\(program) \(command) --", manual).isSuperset(of: manual.options(of: command)))
+        let help = try ProgramHelp(of: program)
+        #expect(try complete("\(program) ", help).isSuperset(of: help.commands))
+        for command in help.commands {
+            #expect(try complete("\(program) \(command) --", help).isSuperset(of: help.options(of: command)))
         }
     }
 
@@ -218,18 +218,18 @@ import Testing
         ])
     func values(line: String, expected: [String]) throws {
         let program = line.hasPrefix("fieldscribe-office") ? "fieldscribe-office" : "fieldscribe"
-        #expect(try complete(line, Manual(of: program)) == Set(expected))
+        #expect(try complete(line, ProgramHelp(of: program)) == Set(expected))
     }
 
     /// The completions that bash offers for the last word of a line, from the program under test.
-    private func complete(_ line: String, _ manual: Manual) throws -> Set<String> {
+    private func complete(_ line: String, _ help: ProgramHelp) throws -> Set<String> {
         let name = line.split(separator: " ").first.map(String.init) ?? ""
         let script = """
             source '\(Repository.file("deploy/completion/\(name).bash"))'
             IFS=' ' read -ra COMP_WORDS <<<'\(line)'
             [[ '\(line)' == *' ' ]] && COMP_WORDS+=('')
             COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-            COMP_WORDS[0]='\(manual.program)'
+            COMP_WORDS[0]='\(help.program)'
             _fieldscribe
             printf '%s\\n' "${COMPREPLY[@]}"
             """

@@ -1,11 +1,12 @@
 import Testing
 import TestKit
 
-/// Tests when scripts trust the package indices of a mirror of another Debian release. A script replaces apt-get.
+/// Tests when deploy/lib/debian.sh accepts the package indices of a Debian mirror. A script replaces apt-get.
 @Suite("The indices of a mirror") struct MirrorTests {
     private let folder = TemporaryFolder()
 
-    /// Runs `update_indices`. Its apt-get runs this script, but succeeds if it may ignore the date.
+    /// Runs `update_indices`, and returns the number of calls of apt-get. Each call runs `aptScript`, or succeeds if it
+    /// ignores the expiry date.
     private func update(_ aptScript: String) throws -> (tool: Tool, calls: Int) {
         let script = """
             echo call >>'\(folder.file("calls"))'
@@ -38,19 +39,19 @@ import TestKit
     }
 
     @Test("indices with any other fault are refused, even if they are also expired", arguments: [false, true])
-    func bad(isExpired: Bool) throws {
+    func otherFault(isExpired: Bool) throws {
         let unsigned = "echo 'E: The repository https://x InRelease is not signed.'"
         let (tool, calls) = try update("\(isExpired ? expired : "")\n\(unsigned)\nexit 100")
         #expect(tool.status != 0 && calls == 1, "\(tool.errors)")
     }
 
-    @Test("every script downloads indices with this function, and no script disables the check")
+    @Test("only deploy/lib/debian.sh downloads indices or ignores their expiry date")
     func scripts() throws {
-        let found = try Tool(
+        let grep = try Tool(
             "grep", "-rnE", "Check-Valid-Until|dists/.*Packages", Repository.file("deploy"),
             Repository.file("Tests/Appliance"), Repository.file("Tests/Arm64"), Repository.file("Tests/lib"),
             "--exclude=CHANGELOG.md")
-        let lines = found.output.split(separator: "\n")
-        #expect(lines.count == 3 && lines.allSatisfy { $0.contains("deploy/lib/debian.sh:") }, "\(found.output)")
+        let lines = grep.output.split(separator: "\n")
+        #expect(lines.count == 3 && lines.allSatisfy { $0.contains("deploy/lib/debian.sh:") }, "\(grep.output)")
     }
 }

@@ -1,7 +1,7 @@
 import Testing
 import TestKit
 
-/// Tests for deploy/model, without a network. Tests that need the wheel use the cache from deploy/test.
+/// Tests deploy/model without network access. Tests that need the wheel use the cache of deploy/test.
 @Suite("Moonshine's model") struct ModelTests {
     private let folder = TemporaryFolder()
     private static let files = [
@@ -37,31 +37,34 @@ import TestKit
         return ["PATH": "\(folder.file("bin")):\(path)", "XDG_CACHE_HOME": folder.file("cache")]
     }
 
-    /// The checksums of a complete folder.
-    private func sums() throws -> String { try Self.evaluate("folder_sums") + "\n" }
+    /// The content of SHA256SUMS in a complete folder.
+    private func checksums() throws -> String { try Self.evaluate("folder_sums") + "\n" }
 
     private func names(in path: String) throws -> [String] {
         try Tool(["ls", "-A", path], environment: ["LC_ALL": "C"]).output.split(separator: "\n").map(String.init)
     }
 
     // A constant, because Swift 6.0.3 rejects so many arguments in the macro.
-    private static let refused: [(arguments: [String], reason: String)] = [
-        ([], "which model? there are: moonshine-tiny-en speakers"),
-        (["moonshine-base-en"], "moonshine-base-en: no such model; there are: moonshine-tiny-en speakers"),
-        (["speakers", "--runtime", "wheel"], "--architecture and --runtime do not go with it"),
+    private static let refusedArguments: [(arguments: [String], reason: String)] = [
+        ([], "no model is named; choose one of: moonshine-tiny-en speakers"),
+        (["moonshine-base-en"], "moonshine-base-en: no such model; choose one of: moonshine-tiny-en speakers"),
+        (["speakers", "--runtime", "wheel"], "omit --architecture and --runtime"),
         (["moonshine-tiny-en", "--dir", "x"], "--dir: no such option"),
         (["moonshine-tiny-en", "--folder"], "--folder needs a value"),
-        (["moonshine-tiny-en", "--architecture", "i386"], "i386: no such architecture; there are: amd64 arm64"),
-        (["moonshine-tiny-en", "--runtime", "mine"], "mine: no such runtime; there are: debian wheel"),
+        (["moonshine-tiny-en", "--architecture", "i386"], "i386: no such architecture; choose amd64 or arm64"),
+        (["moonshine-tiny-en", "--runtime", "mine"], "mine: no such runtime; choose debian or wheel"),
         (["moonshine-tiny-en", "--folder", "x", "--output", "y"], "--folder makes no packages"),
         (["moonshine-tiny-en", "another"], "one model at a time"),
-        (["--from", "x", "--folder", "y"], "--from goes with --name, --language, --force and --executable alone"),
-        (["moonshine-tiny-en", "--language", "uk"], "--language goes with --from alone"),
-        (["--from", "http://example.org/m", "--executable", "/bin/true"], "not an address that this downloads from"),
-        (["--from", "ftp://example.org/m", "--executable", "/nowhere"], "not an address that this downloads from"),
+        (
+            ["--from", "x", "--folder", "y"],
+            "--from can be combined only with --name, --language, --force and --executable"
+        ),
+        (["moonshine-tiny-en", "--language", "uk"], "--language needs --from"),
+        (["--from", "http://example.org/m", "--executable", "/bin/true"], "only https:// addresses can be downloaded"),
+        (["--from", "ftp://example.org/m", "--executable", "/nowhere"], "only https:// addresses can be downloaded"),
     ]
 
-    @Test("invalid arguments are refused, and the error lists the valid ones", arguments: refused)
+    @Test("invalid arguments are refused, and the error lists the valid ones", arguments: refusedArguments)
     func refusals(arguments: [String], reason: String) throws {
         let tool = try model(arguments)
         #expect(tool.status == 2)
@@ -157,7 +160,7 @@ import TestKit
 
     @Test("an incomplete folder is reported as damaged")
     func damaged() throws {
-        try write(try sums(), to: folder.file("SHA256SUMS"))
+        try write(try checksums(), to: folder.file("SHA256SUMS"))
         let tool = try model(["moonshine-tiny-en", "--folder", folder.path])
         #expect(tool.status == 1)
         #expect(tool.errors.contains("is damaged; remove it"), "\(tool.errors)")
@@ -190,7 +193,7 @@ import TestKit
         #expect(first.status == 0, "\(first.errors)")
         #expect(try names(in: target) == Self.files)
         #expect(try names(in: folder.file("some where")) == ["model"])
-        #expect(try text(of: "\(target)/SHA256SUMS") == sums())
+        #expect(try text(of: "\(target)/SHA256SUMS") == checksums())
         let check = try Tool("env", "--chdir=\(target)", "sha256sum", "--check", "--strict", "SHA256SUMS")
         #expect(check.status == 0)
         #expect(check.output.split(separator: "\n").count == Self.files.count - 1)

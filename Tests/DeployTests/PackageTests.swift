@@ -1,7 +1,7 @@
 import Testing
 import TestKit
 
-/// Tests packages that contain a trivial executable instead of the program, so that they are made instantly.
+/// Tests packages that contain /bin/true in place of the program, because they are made quickly.
 @Suite("The Debian package") struct PackageTests {
     private let folder = TemporaryFolder()
 
@@ -70,7 +70,7 @@ import TestKit
         #expect(log.allSatisfy { $0.count <= 80 || $0.hasPrefix(" -- ") })
     }
 
-    @Test("deploy/deb refuses an executable that loads libraries from the folder of its build")
+    @Test("deploy/deb refuses an executable that loads libraries from its build folder")
     func runpath() throws {
         let source = folder.file("main.c")
         try write("int main(void) { return 0; }\n", to: source)
@@ -95,7 +95,7 @@ import TestKit
             .compactMap { $0.split(separator: "[").last?.dropLast() }
         #expect(libraries.count > 5)
         for library in libraries {
-            // The Swift runtime belongs to no package or to swiftlang here, but a release contains it.
+            // On a build machine, the Swift runtime belongs to swiftlang or to no package. A release contains it.
             let owner = try Tool("dpkg-query", "--search", "*/\(library)").output.prefix { $0 != ":" }
             if owner.isEmpty || owner.contains("swiftlang") { continue }
             let source = try Tool("dpkg-query", "--show", "--showformat", "${source:Package}", "\(owner)").output
@@ -106,9 +106,9 @@ import TestKit
 
     @Test("the package is reproducible")
     func reproducible() throws {
-        let (one, two) = (try makePackage(in: "one"), try makePackage(in: "two"))
-        #expect(try Tool("cmp", one, two).output == "")
-        #expect(try Tool("cmp", one, two).status == 0)
+        let (package, rebuiltPackage) = (try makePackage(in: "one"), try makePackage(in: "two"))
+        let cmp = try Tool("cmp", package, rebuiltPackage)
+        #expect(cmp.status == 0 && cmp.output == "", "\(cmp.output)")
     }
 
     @Test("lintian finds no errors in the package")

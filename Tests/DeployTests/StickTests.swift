@@ -11,7 +11,7 @@ import TestKit
             environment: ["FIELDSCRIBE_STICK": folder.file("stick"), "TZ": "UTC"])
     }
 
-    /// Writes the copy of a recording, with these checksums or correct ones.
+    /// Writes a copy of a recording. If `sums` is nil, its checksums are correct.
     private func writeCopy(_ name: String, sums: String? = nil) throws {
         let path = folder.file("stick/Fieldscribe/device/\(name)")
         #expect(try Tool("mkdir", "-p", path).status == 0)
@@ -27,7 +27,7 @@ import TestKit
         for name in ["000001", "000002"] { try write("sealed \(name)\n", to: "\(path)/\(name).fieldscribe.age") }
         let sums = try Tool("bash", "-c", "cd '\(path)' && sha256sum *.age").output
         try write(sums, to: "\(path)/SHA256SUMS")
-        // The first one was modified before this export, which did not write it.
+        // The first copy is not checked: it was modified before this export, which did not write it.
         try write("other\n", to: "\(path)/000001.fieldscribe.age")
         #expect(try Tool("touch", "--date=2 hours ago", "\(path)/000001.fieldscribe.age").status == 0)
         try write("sealed 000002\n\(change)", to: "\(path)/000002.fieldscribe.age")
@@ -85,14 +85,14 @@ import TestKit
     ///
     /// - Parameters:
     ///   - mounts: How the stick can be mounted: `writing`, `reading` or `never`.
-    ///   - fix: The exit status of ntfsfix.
-    private func ntfs(_ step: String, mounts: String, fix: Int = 0) throws -> (tool: Tool, calls: String) {
+    ///   - ntfsfixStatus: The exit status of ntfsfix.
+    private func ntfs(_ step: String, mounts: String, ntfsfixStatus: Int = 0) throws -> (tool: Tool, calls: String) {
         let calls = folder.file("calls")
         let log = "echo \"${0##*/} $*\" >>'\(calls)'"
         let failure = mounts == "never" ? "exit 1" : mounts == "reading" ? "case $* in *'rw,'*) exit 1 ;; esac" : ""
         for (name, body) in [
             ("mount", "\(log)\n\(failure)"), ("umount", log), ("blkid", "echo ntfs"), ("lsblk", "echo"),
-            ("runuser", log), ("id", "echo 0"), ("chown", ""), ("ntfsfix", "\(log)\nexit \(fix)"),
+            ("runuser", log), ("id", "echo 0"), ("chown", ""), ("ntfsfix", "\(log)\nexit \(ntfsfixStatus)"),
             ("setpriv", "while [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\""), ("mountpoint", "exit 1"),
         ] { _ = try folder.program("programs/\(name)", body) }
         // /dev/null stands for the disk, so the check for a block device is removed.
@@ -116,20 +116,23 @@ import TestKit
         #expect(calls.contains("umount \(folder.file("stick"))"))
         #expect(try ntfs("unmount", mounts: "reading").calls.contains("lamp locked"))
         #expect(try Tool("ls", "-A", folder.path).output == "calls\nprograms\nsteps\nstick\n")
-        let other = try ntfs("mount", mounts: "never").tool
-        #expect(other.status == 1 && other.errors.contains("check it on another machine"), "\(other.errors)")
+        let unmountable = try ntfs("mount", mounts: "never").tool
+        #expect(
+            unmountable.status == 1 && unmountable.errors.contains("check it on another machine"),
+            "\(unmountable.errors)")
         #expect(try ntfs("unmount", mounts: "never").calls.hasSuffix("lamp failed\n"))
         #expect(try ntfs("mount", mounts: "writing").tool.status == 0)
     }
 
     @Test(
-        "repair removes the dirty mark from NTFS, or reports why it failed", arguments: [0, 1])
-    func repair(fix: Int) throws {
-        let (tool, calls) = try ntfs("repair", mounts: "never", fix: fix)
-        #expect(tool.status == Int32(fix) && calls == "ntfsfix --clear-dirty /dev/null\n", "\(tool.output)")
+        "repair clears the dirty flag of NTFS, or reports why it could not", arguments: [0, 1])
+    func repair(ntfsfixStatus: Int) throws {
+        let (tool, calls) = try ntfs("repair", mounts: "never", ntfsfixStatus: ntfsfixStatus)
+        #expect(tool.status == Int32(ntfsfixStatus) && calls == "ntfsfix --clear-dirty /dev/null\n", "\(tool.output)")
         #expect(
             tool.output
-                == (fix == 0 ? "" : "null cannot be repaired by ntfsfix (status 1): run chkdsk on it in Windows\n"))
+                == (ntfsfixStatus == 0
+                    ? "" : "null cannot be repaired by ntfsfix (status 1): run chkdsk on it in Windows\n"))
         #expect(tool.errors == "" && access(folder.file("stick.owner"), F_OK) != 0)
         symlink("sda1", folder.file("stick.owner"))
         #expect(try ntfs("repair", mounts: "never").tool.output.contains("while a stick is being copied to"))
@@ -188,12 +191,12 @@ import TestKit
         let wrongOffset = "echo $(($(date +%s) - $(cut -d. -f1 /proc/uptime) + 3600))"
         try write(try Tool("sh", "-c", wrongOffset).output, to: folder.file("stick.owner.clock"))
         #expect(try stick("check", "sda1").status == 0)
-        let again = try Tool(
+        let remount = try Tool(
             [Repository.file("deploy/stick"), "mount-again", "sda1"],
             environment: [
                 "FIELDSCRIBE_STICK": folder.file("stick"), "PATH": "\(folder.file("programs")):/usr/bin:/bin",
             ])
-        #expect(again.status == 0, "\(again.errors)")
+        #expect(remount.status == 0, "\(remount.errors)")
         #expect(try stick("check", "sda1").errors.contains("reads back differently"))
     }
 

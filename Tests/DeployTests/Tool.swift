@@ -9,13 +9,14 @@ struct Tool {
         var status: Int32
     }
 
+    /// The exit status, or the negative number of the signal that killed the program.
     var status: Int32
     var output: String
     var errors: String
 
     /// Runs a program from the PATH.
     ///
-    /// - Parameter environment: Variables for the program, in addition to ours.
+    /// - Parameter environment: Variables to add to the environment.
     init(_ arguments: [String], environment: [String: String] = [:]) throws {
         let folder = TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
@@ -31,8 +32,8 @@ struct Tool {
         let strings = command.map { strdup($0) }
         defer { strings.forEach { free($0) } }
         var process = pid_t()
-        let started = posix_spawnp(&process, "env", &actions, nil, strings + [nil], environ)
-        guard started == 0 else { throw StartError(program: arguments.joined(separator: " "), status: started) }
+        let spawnStatus = posix_spawnp(&process, "env", &actions, nil, strings + [nil], environ)
+        guard spawnStatus == 0 else { throw StartError(program: arguments.joined(separator: " "), status: spawnStatus) }
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         self.status = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
@@ -58,8 +59,8 @@ enum Repository {
     static func executable(_ name: String = "fieldscribe") throws -> String { try builtProgram(name) }
 }
 
-/// The commands and options in a program's help, which manual and completion must match.
-struct Manual {
+/// The commands and options in a program's help, which its manual and completion must match.
+struct ProgramHelp {
     let program: String
     let commands: [String]
 

@@ -14,20 +14,20 @@ import TestKit
     ]
 
     @Test(
-        "each unit's exposure is at most 0.3 to 0.8, and deploy/README.md gives a reason for each remaining point",
+        "no unit exceeds its maximum exposure, and deploy/README.md gives a reason for each remaining point",
         arguments: maximumExposures)
     func exposure(unit: String, maximum: Int) throws {
         let path = Repository.file("deploy/\(unit)")
         let tool = try Tool(
             "systemd-analyze", "security", "--offline=true", "--threshold=\(maximum)", "--no-pager", path)
         #expect(tool.status == 0, "\(tool.output.split(separator: "\n").last ?? "")")
-        let manual = try text(of: Repository.file("deploy/README.md")).split(separator: "\n")
+        let instructions = try text(of: Repository.file("deploy/README.md")).split(separator: "\n")
         let remaining = tool.output.split(separator: "\n").filter { $0.hasPrefix("✗") }.compactMap {
             $0.dropFirst().split(separator: " ").first.map(String.init)
         }
         #expect(!remaining.isEmpty)
         for point in remaining {
-            let row = manual.first { $0.hasPrefix("| `\(point)`") }
+            let row = instructions.first { $0.hasPrefix("| `\(point)`") }
             let cells = row?.split(separator: "|").map { $0.split(separator: " ").joined(separator: " ") } ?? []
             #expect(cells.count == 5, "\(point) has no reason")
             let column = unit == "fieldscribe.service" ? 1 : unit == "fieldscribe-drive.service" ? 3 : 2
@@ -100,14 +100,14 @@ import TestKit
         for line in [
             "Type=notify", "Restart=always", "StartLimitIntervalSec=0", "PrivateNetwork=yes", "CapabilityBoundingSet=",
             "DeviceAllow=char-alsa rw", "DeviceAllow=char-gpiochip rw", "OOMPolicy=continue",
-            // Replaces the kernel's boot_id, which the sandbox hides, because dates are corrected with it.
+            // Replaces the kernel's boot_id, which the sandbox hides: the service needs it to correct dates.
             "Environment=FIELDSCRIBE_BOOT=%b",
         ] {
             #expect(unit.contains(line), "\(line) is missing")
         }
         // ProcSubset=pid hides files in /proc that Debian's ONNX Runtime for arm64 and the check of free memory need.
         #expect(!unit.contains { $0.hasPrefix("ProcSubset=") })
-        // systemd restarts a service that hangs within 15 s.
+        // systemd restarts a service that hangs for this number of seconds.
         let watchdog = unit.first { $0.hasPrefix("WatchdogSec=") }?.split(separator: "=").last.flatMap { Int($0) }
         #expect(watchdog ?? 99 <= 10)
     }
@@ -116,7 +116,7 @@ import TestKit
     func copyIsPossible() throws {
         let unit = try text(of: Repository.file("deploy/fieldscribe-export@.service")).split(separator: "\n")
         #expect(unit.contains("DeviceAllow=/dev/%i rw"))
-        // The next command only sees mounts in the namespace of process 1.
+        // Later commands see only mounts that were made in the namespace of process 1.
         let privileged = unit.filter { $0.contains("=+") }
         #expect(privileged.count == 4)
         #expect(

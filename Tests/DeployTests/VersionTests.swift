@@ -1,7 +1,7 @@
 import Testing
 import TestKit
 
-/// Tests for the version and commit in a build.
+/// Tests the version and the commit in a build.
 @Suite("The version") struct VersionTests {
     private let folder = TemporaryFolder()
 
@@ -21,7 +21,7 @@ import TestKit
                 of: Regex(#"fieldscribe \d+\.\d+\.\d+ \(commit (unknown|[0-9a-f]{7,40}(-dirty)?)\)\n"#)) != nil)
     }
 
-    @Test("a build contains the commit of its own repository, and whether files differ from that commit")
+    @Test("a build contains the commit of its own repository, with -dirty if files differ from it")
     func repository() throws {
         let sources = "\(folder.path)/sources"
         let git = try Tool(

@@ -1,4 +1,4 @@
-// Simulates a wall clock that was never set, or set incorrectly. The monotonic clock stays unchanged.
+// Simulates a wall clock that was never set or is wrong. The monotonic clock is not changed.
 #include "shim.h"
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
-    // Not part of fault_settings, because reading the settings may call clock_gettime.
+    // These are not in fault_settings, because reading the settings may call clock_gettime.
     static _Atomic(const char *) wall;
     static _Atomic(void *) next;
     int (*real)(clockid_t, struct timespec *) = (int (*)(clockid_t, struct timespec *))atomic_load(&next);

@@ -1,4 +1,4 @@
-// Reads settings, maintains counters, and decides whether a call fails.
+// Reads the settings, counts calls, and decides whether a call fails.
 #include "shim.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -89,8 +89,8 @@ enum fault_verdict fault_decide(int call) {
     uint64_t total = atomic_fetch_add(&total_calls, 1) + 1;
     if (s->at == 0 || (s->call != call && s->call != FAULT_ANY)) return FAULT_NONE;
     if (s->call == FAULT_ANY) call_number = total;
-    bool hit = s->span == 1 ? call_number % s->at == 0 : s->span == 2 ? call_number >= s->at : call_number == s->at;
-    if (!hit) return FAULT_NONE;
+    bool matches = s->span == 1 ? call_number % s->at == 0 : s->span == 2 ? call_number >= s->at : call_number == s->at;
+    if (!matches) return FAULT_NONE;
     atomic_fetch_add((_Atomic uint64_t *)&fault_state->raised, 1);
     if (s->kills) {
         kill(getpid(), SIGKILL);
@@ -120,7 +120,8 @@ bool fault_is_under(int folder, const char *path) {
            && (full_path[s->under_length] == '/' || full_path[s->under_length] == 0);
 }
 
-/// Writes the full path of a name in an open folder to `full_path`, which has PATH_MAX bytes. Returns false if there is no such path.
+/// Writes the full path of a name in an open folder to `full_path`, which has PATH_MAX bytes. Returns false if the folder's path
+/// is unknown.
 bool fault_full_path(int folder, const char *path, char *full_path) {
     const size_t capacity = PATH_MAX;
     if (path[0] != '/' && folder == AT_FDCWD) {

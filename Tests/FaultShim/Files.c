@@ -1,4 +1,4 @@
-// Wraps the libc calls that change files, and open, which determines the descriptors to track.
+// Wraps the libc functions that change files. Also wraps open, which determines the descriptors to track.
 #include "shim.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -21,7 +21,7 @@ static void track(int descriptor, bool is_under) {
     if (descriptor >= 0 && descriptor < DESCRIPTORS) atomic_store(&tracked[descriptor], is_under);
 }
 
-/// Declares `next`, the next definition of the function, which is looked up once.
+/// Declares `next`, libc's definition of the function, and looks it up once.
 #define NEXT(type, name) \
     static type next; \
     if (!next) next = (type)fault_next(name)
@@ -67,10 +67,10 @@ int close(int descriptor) {
     return next(descriptor);
 }
 
-/// Simulates a leak of memory and descriptors with each write.
+/// Simulates a leak: of memory at each write, of a descriptor at every 64th.
 static void leak(void) {
     static _Atomic unsigned calls;
-    // volatile, because an optimizing compiler removes an allocation whose memory is never used.
+    // Volatile, because an optimizing compiler removes an allocation whose memory is never used.
     static char *volatile leaked;
     if (!fault_settings.leaks) return;
     char *memory = malloc(4096);
@@ -166,7 +166,7 @@ int ftruncate(int descriptor, off_t length) {
 
 int ftruncate64(int descriptor, off64_t length) { return ftruncate(descriptor, length); }
 
-/// Journaled like a write, so that a change of the file's size is undone, too.
+/// Journals the call like a write, so that a change of the file's size is also undone.
 int fallocate(int descriptor, int mode, off_t offset, off_t count) {
     typedef int (*fallocate_type)(int, int, off_t, off_t);
     NEXT(fallocate_type, "fallocate");
@@ -182,7 +182,7 @@ int fallocate64(int descriptor, int mode, off64_t offset, off64_t count) {
     return fallocate(descriptor, mode, offset, count);
 }
 
-/// Like fallocate, but returns the error.
+/// Like `fallocate`, but returns the error number.
 int posix_fallocate(int descriptor, off_t offset, off_t count) {
     return fallocate(descriptor, 0, offset, count) == 0 ? 0 : errno;
 }
@@ -232,8 +232,7 @@ int mkdirat(int folder, const char *path, mode_t mode) {
 
 int mkdir(const char *path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
 
-/// Makes calls that have no wrapper in libc fail with ENOSYS, as openat2 does in the recorder's sandbox. The program then uses one of the
-/// calls above instead.
+/// Makes openat2 and renameat2 fail with ENOSYS, as on an old kernel. The program then uses one of the functions above instead.
 long syscall(long number, ...) {
     typedef long (*syscall_type)(long, ...);
     NEXT(syscall_type, "syscall");
@@ -249,7 +248,7 @@ long syscall(long number, ...) {
     return next(number, values[0], values[1], values[2], values[3], values[4], values[5]);
 }
 
-/// Replaces decode workers, which the recorder's child processes execute.
+/// Executes the stand-in instead of a decode worker. The recorder's child processes call this.
 int execve(const char *path, char *const arguments[], char *const environment[]) {
     typedef int (*execve_type)(const char *, char *const[], char *const[]);
     NEXT(execve_type, "execve");

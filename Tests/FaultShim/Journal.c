@@ -1,12 +1,12 @@
-// Journals changes, so that a power cut can be simulated: a card that loses its cache.
+// Journals changes to files, so that a power cut can be simulated in which the card loses its cache.
 //
-// Before each change, a record is appended to the journal: the kind of change, the file, and the previous content. Deleted or
-// replaced files are kept as hard links beside the journal. After the program is killed, Tests/Chaos/PowerCut.swift undoes, from
-// the last record to the first, all changes that no sync of the file (or, for names, of its folder) has followed.
+// Before each change, this appends a record to the journal: the kind of change, the file, and the previous content. It keeps
+// deleted or replaced files as hard links beside the journal. After the program is killed, Tests/Chaos/PowerCut.swift goes from the
+// last record to the first, and undoes each change that was not followed by a sync of the file (or, for names, of its folder).
 //
 // A record has 64-bit numbers: kind, sequence number, inode, offset, count, previous size. Then come `count` bytes of previous
-// content (W), or two strings with PATH_MAX bytes each (R: from, to; U: path; C: path). S means that all changes up to the sequence
-// number in `offset` are durable.
+// content (W), or two strings with PATH_MAX bytes each (R: from, to; U: path; C: path). S means that all changes to the inode up to
+// the sequence number in `offset` are durable.
 #include "shim.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -43,7 +43,7 @@ static uint64_t append(struct record record, const void *bytes, size_t count) {
 void journal_write(int descriptor, int64_t offset, uint64_t count) {
     struct stat status;
     if (journal < 0 || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return;
-    // Bytes beyond the old end are undone by truncation.
+    // There is nothing to save beyond the old end: truncation undoes such writes.
     uint64_t overwritten = offset >= status.st_size ? 0 : (uint64_t)(status.st_size - offset);
     if (overwritten > count) overwritten = count;
     char *before = malloc(overwritten + 1);
@@ -77,14 +77,14 @@ static uint64_t inode(const char *path) {
     return lstat(path, &status) == 0 ? status.st_ino : 0;
 }
 
-/// Keeps a file whose name is about to be removed, as a hard link whose name contains the inode; returns the inode.
+/// Keeps a file whose name is about to be removed as a hard link whose name contains the inode number. Returns that number.
 static uint64_t keep(const char *path) {
-    uint64_t number = inode(path);
+    uint64_t inode_number = inode(path);
     char name[PATH_MAX + 32];
-    if (number == 0) return 0;
-    snprintf(name, sizeof name, "%s.%llu", kept_prefix, (unsigned long long)number);
+    if (inode_number == 0) return 0;
+    snprintf(name, sizeof name, "%s.%llu", kept_prefix, (unsigned long long)inode_number);
     (void)!syscall(SYS_linkat, AT_FDCWD, path, AT_FDCWD, name, 0);
-    return number;
+    return inode_number;
 }
 
 void journal_created(const char *path) {
@@ -93,16 +93,16 @@ void journal_created(const char *path) {
 
 void journal_renaming(const char *from, const char *to) {
     if (journal < 0) return;
-    // Records are undone from last to first. So the old file is restored after the new one is moved away.
-    uint64_t old = keep(to);
-    if (old) append_names('U', old, to, "");
+    // Records are undone from last to first, so the old file is restored after the new one is moved back.
+    uint64_t replaced_inode = keep(to);
+    if (replaced_inode) append_names('U', replaced_inode, to, "");
     append_names('R', inode(from), from, to);
 }
 
 void journal_unlinking(const char *path) {
     if (journal < 0) return;
-    uint64_t number = keep(path);
-    if (number) append_names('U', number, path, "");
+    uint64_t inode_number = keep(path);
+    if (inode_number) append_names('U', inode_number, path, "");
 }
 
 uint64_t journal_sync_begin(void) {

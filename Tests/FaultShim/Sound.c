@@ -1,4 +1,4 @@
-// Wraps libasound calls: paces a PCM without a clock, and simulates overruns and an unplugged microphone.
+// Wraps libasound functions: paces a PCM without a clock, and simulates overruns, suspends and an unplugged microphone.
 #include "shim.h"
 #include <time.h>
 
@@ -43,7 +43,7 @@ int snd_pcm_hw_params_get_rate(const void *parameters, unsigned *value, int *dir
     return status;
 }
 
-/// Simulates a driver that reports twice that the machine is still waking up, and then, like most, that it cannot resume.
+/// Simulates a driver that reports twice that the machine is still waking up, and then, like most drivers, that it cannot resume.
 int snd_pcm_resume(snd_pcm_t *pcm) {
     typedef int (*resume_type)(snd_pcm_t *);
     NEXT(resume_type, "snd_pcm_resume");

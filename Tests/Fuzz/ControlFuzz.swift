@@ -3,7 +3,7 @@ import Glibc
 @testable import Appliance
 @testable import Core
 
-/// Fuzzes requests on the control socket, and the responses.
+/// Fuzzes the parsing of requests on the control socket, and the sending of answers.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     var sockets: (Int32, Int32) = (-1, -1)
     let status = withUnsafeMutableBytes(of: &sockets) {
@@ -29,19 +29,19 @@ import Glibc
     return 0
 }
 
-nonisolated(unsafe) private var imported = ImportedTexts()
+nonisolated(unsafe) private var importedTexts = ImportedTexts()
 
 private func answer(
     _ request: [UInt8], on connection: ControlConnection
 ) throws(ControlConnection.Refusal) -> [UInt8]? {
     precondition(request.count <= ControlLine.maximumBytes)
     let decoded = try? ControlLine.decode(ControlRequest.self, from: request)
-    let bytes = decoded.map { ControlLine.encode($0) } ?? []
-    // Encoding and decoding keeps values within the ranges of `RequestField`.
-    precondition(decoded == nil || (try? ControlLine.decode(ControlRequest.self, from: bytes)) == decoded)
+    let encoded = decoded.map { ControlLine.encode($0) } ?? []
+    // Encoding and decoding a request again must not change it.
+    precondition(decoded == nil || (try? ControlLine.decode(ControlRequest.self, from: encoded)) == decoded)
     if case .archive(.importing(let part, _), _) = decoded {
-        _ = try? imported.append(part, from: 1)
-        precondition(imported.bytes <= ImportedTexts.maximumBytes)
+        _ = try? importedTexts.append(part, from: 1)
+        precondition(importedTexts.bytes <= ImportedTexts.maximumBytes)
     }
-    return try connection.append(.init(client: 1, bytes: bytes + [0x0A], answers: true), at: .zero)
+    return try connection.append(.init(client: 1, bytes: encoded + [0x0A], answers: true), at: .zero)
 }

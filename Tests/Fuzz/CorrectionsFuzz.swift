@@ -14,12 +14,14 @@ private let timeline = Timeline(
     name: "x", length: SamplePosition(500_000), engine: EngineDescription(name: "x", version: "", model: ""),
     segments: segments)
 
-/// Fuzzes corrections. The first byte chooses the format: a transcript, or corrections from a page.
+/// Fuzzes corrections. The first byte chooses one of the transcript formats, or corrections from a page.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
-    guard let first = bytes.first, let text = try? incomingText(Array(bytes.dropFirst()), name: "f") else { return 0 }
+    guard let formatByte = bytes.first, let text = try? incomingText(Array(bytes.dropFirst()), name: "f") else {
+        return 0
+    }
     _ = RecordingIdentity(in: text)
-    let kind = Int(first) % (EditedTranscript.fileExtensions.count + 1)
+    let kind = Int(formatByte) % (EditedTranscript.fileExtensions.count + 1)
     if kind == EditedTranscript.fileExtensions.count {
         guard let file = try? CorrectionsFile(text, name: "f") else { return 0 }
         for edit in file.edits { check(segments[0], edit.words) }

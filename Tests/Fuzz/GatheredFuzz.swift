@@ -31,8 +31,8 @@ import FoundationEssentials
     return 0
 }
 
-/// Parses a tar in chunks. Checks that a file's bytes come between its start and end events, and that no name contains
-/// a path.
+/// Parses a tar in chunks. Checks that a file's bytes come between its start and end events, and that each name is a
+/// file name without a path.
 private func parseTar(_ content: [UInt8], chunkSize: Int) {
     var tar = TarParser()
     var isOpen = false

@@ -16,7 +16,7 @@ import Glibc
     let (entries, damaged) = Journal.entries(in: withChecksums)
     precondition(damaged == 0)
     check(entries)
-    // A journal with only unknown lines changes nothing.
+    // A journal without a known entry restores nothing.
     if !entries.isEmpty { restore(withChecksums) }
     return 0
 }
@@ -31,7 +31,7 @@ private func check(_ entries: [JournalEntry]) {
     }
 }
 
-/// An archive in memory, with the folder of one recording.
+/// An archive on a tmpfs, with an empty folder for one recording.
 private let storage = {
     var template = Array("/dev/shm/fieldscribe-journal-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { fatalError("mkdtemp") }
@@ -48,7 +48,7 @@ private func restore(_ journal: [UInt8]) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     precondition(file >= 0 && write(file, journal, journal.count) == journal.count)
     close(file)
-    let done = Semaphore()
+    let completion = Semaphore()
     Task.detached {
         do {
             // An error here would make every start fail.
@@ -60,9 +60,9 @@ private func restore(_ journal: [UInt8]) {
             _ = try await storage.archive.journalFindings(of: 1)
             try await storage.archive.delete(recordings: [1])
         } catch { fatalError("\(error)") }
-        done.signal()
+        completion.signal()
     }
-    done.wait()
+    completion.wait()
 }
 
 private final class Semaphore: @unchecked Sendable {

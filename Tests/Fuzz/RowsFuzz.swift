@@ -13,24 +13,24 @@ import Glibc
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     var input = UnsafeBufferPointer(start: data, count: size)[...]
     do {
-        try bench.connection.execute("BEGIN IMMEDIATE")
+        try fixture.connection.execute("BEGIN IMMEDIATE")
         for _ in 0..<8 where !input.isEmpty { change(&input) }
         readArchive()
     } catch {}
-    try? bench.connection.execute("ROLLBACK")
+    try? fixture.connection.execute("ROLLBACK")
     return 0
 }
 
-private struct Bench {
+private struct Fixture {
     var connection: Connection
     var archive: SQLiteArchive
     var reader: RecordingReader
     var storage: String
 }
 
-/// An archive with one recording, whose constraints and triggers are disabled.
+/// An archive with one recording, without the triggers and constraints that reject impossible values.
 // Safety: libFuzzer calls from one thread.
-private nonisolated(unsafe) let bench = {
+private nonisolated(unsafe) let fixture = {
     var template = Array("/dev/shm/fieldscribe-rows-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { fatalError("mkdtemp") }
     let storage = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -47,17 +47,17 @@ private nonisolated(unsafe) let bench = {
             INSERT INTO recording (id, started_at, clock, microphone, length_samples) VALUES (1, 0, 'unverified', 'm', 16000);
             INSERT INTO pass (id, recording, engine, version, model, profile) VALUES (1, 1, 'e', 'v', 'm', 'live');
             """)
-        for number in 1...2 {
+        for ordinal in 1...2 {
             try connection.execute(
                 """
                 INSERT INTO segment (id, pass, number, start_sample, end_sample, text, ended_by)
-                VALUES (\(number), 1, \(number), \(number * 100), \(number * 100 + 50), 'a b', 'silence');
+                VALUES (\(ordinal), 1, \(ordinal), \(ordinal * 100), \(ordinal * 100 + 50), 'a b', 'silence');
                 INSERT INTO word (segment, number, start_sample, end_sample, text, confidence)
-                VALUES (\(number), 1, \(number * 100), \(number * 100 + 20), 'a', 0.5),
-                    (\(number), 2, \(number * 100 + 20), \(number * 100 + 50), 'b', 0.5);
-                INSERT INTO alternative (segment, number, text, confidence) VALUES (\(number), 1, 'c', 0.5);
-                INSERT INTO gap (recording, start_sample, end_sample, cause) VALUES (1, \(number), 9, 'disk');
-                INSERT INTO mark (recording, sample, text) VALUES (1, \(number), 'm');
+                VALUES (\(ordinal), 1, \(ordinal * 100), \(ordinal * 100 + 20), 'a', 0.5),
+                    (\(ordinal), 2, \(ordinal * 100 + 20), \(ordinal * 100 + 50), 'b', 0.5);
+                INSERT INTO alternative (segment, number, text, confidence) VALUES (\(ordinal), 1, 'c', 0.5);
+                INSERT INTO gap (recording, start_sample, end_sample, cause) VALUES (1, \(ordinal), 9, 'disk');
+                INSERT INTO mark (recording, sample, text) VALUES (1, \(ordinal), 'm');
                 INSERT INTO export (recording, pass, volume, folder, manifest, exported_at) VALUES (1, 1, 'v', 'f', 'm', 0);
                 """)
         }
@@ -67,7 +67,7 @@ private nonisolated(unsafe) let bench = {
         let file = try WaveFile(new: folder.audio)
         let samples = [Int16](repeating: 5, count: 16_000)
         try samples.withUnsafeBufferPointer { try file.append($0) }
-        return Bench(
+        return Fixture(
             connection: connection, archive: try SQLiteArchive(path: "\(storage)/other.sqlite"),
             reader: try RecordingReader(path: folder.audio), storage: storage)
     } catch { fatalError("\(error)") }
@@ -94,7 +94,8 @@ private let columns = [
     ("mark", ["sample", "text"]), ("export", ["recording", "pass", "volume", "folder", "manifest", "exported_at"]),
 ]
 
-/// Changes one column of one row or of all rows, as the input says.
+/// Changes one column as the input says: in all rows, or only in row 1. In the tables of words and alternatives, the
+/// second choice is all rows of segment 1.
 private func change(_ input: inout UnsafeBufferPointer<UInt8>.SubSequence) {
     let (table, names) = columns[Int(input.popFirst() ?? 0) % columns.count]
     let column = names[Int(input.popFirst() ?? 0) % names.count]
@@ -114,12 +115,12 @@ private func change(_ input: inout UnsafeBufferPointer<UInt8>.SubSequence) {
         value = .text(String(decoding: input.prefix(Int(bits % 40)), as: UTF8.self))
         input = input.dropFirst(Int(bits % 40))
     }
-    _ = try? bench.connection.run(sql, value)
+    _ = try? fixture.connection.run(sql, value)
 }
 
 /// Reads everything in the archive, as commands do.
 private func readArchive() {
-    let queries = ArchiveQueries(connection: bench.connection)
+    let queries = ArchiveQueries(connection: fixture.connection)
     _ = try? queries.unfinished()
     for summary in (try? queries.recordings()) ?? [] {
         guard (try? queries.recording(summary.id)) != nil else { fatalError("\(summary.id) is listed but not found") }
@@ -127,7 +128,7 @@ private func readArchive() {
     _ = try? queries.exports(of: 1)
     _ = try? queries.passes(of: 1).map { $0.lastSegment + 1 }
     guard let (summary, timeline) = try? queries.transcript(of: 1) else { return }
-    // The values after a round trip over the control socket.
+    // Clients of the control socket get an equal summary, and a timeline that can be rendered, too.
     guard let received = try? ControlLine.decode(Timeline.self, from: ControlLine.encode(timeline)),
         (try? ControlLine.decode(RecordingSummary.self, from: ControlLine.encode(summary))) == summary
     else { fatalError("cannot be sent over the socket") }
@@ -138,8 +139,8 @@ private func readArchive() {
         _ = UncertainWord.worst(20, of: timeline.segments)
         _ = transcriptionProgress(timeline)
     }
-    let folder = RecordingFolder(storage: bench.storage, recording: 1)
-    let verification = Verification(storage: bench.storage, archive: bench.archive)
+    let folder = RecordingFolder(storage: fixture.storage, recording: 1)
+    let verification = Verification(storage: fixture.storage, archive: fixture.archive)
     _ = verification.check(timeline, of: summary, folder)
     _ = verification.checkAudio(summary, folder, timeline)
     var texts = IndexTexts()
@@ -148,7 +149,7 @@ private func readArchive() {
         summary: summary, timeline: timeline,
         settings: CopySettings(
             formats: TranscriptFormat.allCases, audio: .flac, device: DeviceName(madeOf: "d"), volume: "v", now: 0),
-        source: bench.reader, length: SamplePosition(16_000), shouldStop: { false }, progress: { _ in })
+        source: fixture.reader, length: SamplePosition(16_000), shouldStop: { false }, progress: { _ in })
     _ = CopyName(summary)
     _ = summary.powerOn?.text
     guard (try? copy.textDigest()) != nil, (try? copy.expectedBytes()) ?? -1 >= 0 else {

@@ -9,10 +9,10 @@ import Glibc
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     var original = Configuration()
     original.export.settings = true
-    if let other = try? ConfigurationParser.overlay(
+    if let changed = try? ConfigurationParser.overlay(
         bytes, file: "fieldscribe.conf", over: original, refusal: { $0.stickRefusal($1) })
     {
-        var restored = other
+        var restored = changed
         restored.capture = original.capture
         restored.speech = original.speech
         restored.panel.style = original.panel.style
@@ -29,9 +29,9 @@ import Glibc
         restored.recognizer.model = original.recognizer.model
         restored.recognizer.engine = original.recognizer.engine
         precondition(restored == original, "changed a setting that a stick must not change")
-        precondition(other.recognizer.model == original.recognizer.model || !other.recognizer.model.contains("/"))
-        precondition(["auto", "moonshine", "pocketsphinx"].contains(other.recognizer.engine))
-        precondition(!other.capture.device.contains { "|'\"{}/".contains($0) })
+        precondition(changed.recognizer.model == original.recognizer.model || !changed.recognizer.model.contains("/"))
+        precondition(["auto", "moonshine", "pocketsphinx"].contains(changed.recognizer.engine))
+        precondition(!changed.capture.device.contains { "|'\"{}/".contains($0) })
     }
     let text = String(decoding: bytes, as: UTF8.self)
     let vocabulary = VocabularyFile(text)

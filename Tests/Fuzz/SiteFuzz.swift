@@ -8,7 +8,8 @@ import Glibc
 
 /// A web server for an archive with two recordings, on a socket in its own folder. Handles one request at a time.
 private final class TestServer {
-    /// A text that requires the password, and a secret text outside the archive's files.
+    /// A title that may be shown only with the password, and the content of a file outside the archive, which may
+    /// never be shown.
     static let (title, secret) = ("<b>TITLE-OF-ALL", "WORDS-BESIDE")
 
     private let path: String
@@ -48,13 +49,13 @@ private final class TestServer {
         timeline.annotations = annotations
         timeline.pass = 1
         let recorder = try archive.recorder(RecorderIdentity(name: "pi"))
-        for (number, audio) in [(1, "audio.flac"), (2, "../../beside")] {
+        for (id, audio) in [(1, "audio.flac"), (2, "../../beside")] {
             try archive.add([
                 GatheredCopy(
-                    recorder: recorder, number: number, root: "", startedAt: 1_795_163_412, clock: .synchronized,
-                    length: timeline.length, digest: "\(number)", folder: "pi/one", audioName: audio, isSigned: nil,
+                    recorder: recorder, number: id, root: "", startedAt: 1_795_163_412, clock: .synchronized,
+                    length: timeline.length, digest: "\(id)", folder: "pi/one", audioName: audio, isSigned: nil,
                     sealedDigest: nil,
-                    transcripts: [GatheredTranscript(digest: "\(number)", timeline: timeline, person: nil, madeAt: 1)],
+                    transcripts: [GatheredTranscript(digest: "\(id)", timeline: timeline, person: nil, madeAt: 1)],
                     history: [],
                     samplesDigest: String(repeating: "ab", count: 32), redactionCount: 0)
             ])
@@ -65,10 +66,10 @@ private final class TestServer {
     func answer(to bytes: [UInt8]) -> [UInt8] {
         let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
         defer { close(client) }
-        var name = sockaddr_un()
-        name.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8) }
-        let isConnected = withUnsafePointer(to: &name) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let isConnected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(client, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
             }
@@ -84,8 +85,8 @@ private final class TestServer {
                 if isOver { break }
             }
             rounds += 1
-            // Waits until the request is read. The library notices an end of stream that arrives with the last bytes
-            // only after a timeout.
+            // Closes the connection only after the server has read the request. If the end of the stream arrives
+            // with the last bytes, the library notices it only after a timeout.
             if rounds == 3 { shutdown(client, Int32(SHUT_WR)) }
             precondition(rounds < 1_000, "a half-closed connection is never closed")
             return !isOver
@@ -111,8 +112,8 @@ private let statuses: Set<Int> = [
     100, 200, 204, 206, 400, 401, 403, 404, 405, 409, 411, 413, 414, 416, 417, 421, 429, 431, 500, 501, 503, 505,
 ]
 
-/// Fuzzes a request to the archive's web server: request line, headers and body, unchanged. The first byte says whether
-/// the server requires a password.
+/// Fuzzes a request to the archive's web server: request line, headers and body, unchanged. The first byte chooses
+/// the server with or without a password.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     guard let kind = bytes.first, bytes.count < 100_000 else { return 0 }
@@ -122,11 +123,11 @@ private let statuses: Set<Int> = [
     if kind % 2 == 1 { precondition(!text.contains("TITLE-OF-ALL"), "the page shows recordings without the password") }
     // Text from people or requests never becomes markup.
     precondition(!text.contains("<b>TITLE") && !text.contains("<fuzz"))
-    // There may be any number of answers, but no incomplete one.
+    // The server may send no answer, but no malformed status line or header. Only the first answer is checked.
     guard !answer.isEmpty else { return 0 }
-    let words = text.prefix { $0 != "\r\n" }.split(separator: " ")
-    precondition(words.first?.hasPrefix("HTTP/1.") == true && words.count > 1, "\(text.prefix(80))")
-    precondition(Int(words[1]).map(statuses.contains) == true, "\(words)")
+    let statusLine = text.prefix { $0 != "\r\n" }.split(separator: " ")
+    precondition(statusLine.first?.hasPrefix("HTTP/1.") == true && statusLine.count > 1, "\(text.prefix(80))")
+    precondition(Int(statusLine[1]).map(statuses.contains) == true, "\(statusLine)")
     let head = text.split(separator: Character("\r\n"), omittingEmptySubsequences: false).prefix { !$0.isEmpty }
     for line in head.dropFirst() { precondition(line.contains(": ")) }
     return 0

@@ -4,10 +4,10 @@ import Glibc
 @testable import Core
 @testable import System
 
-/// Fuzzes the reader of the recorder's own WAV and RF64 files, as after a power cut or card damage.
+/// Fuzzes the reader of the recorder's own WAV and RF64 files, which a power cut or a bad card may have damaged.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-    let path = "/proc/self/fd/\(memory)"
-    guard ftruncate(memory, off_t(size)) == 0, pwrite(memory, data, size, 0) == size else { return 0 }
+    let path = "/proc/self/fd/\(memoryFile)"
+    guard ftruncate(memoryFile, off_t(size)) == 0, pwrite(memoryFile, data, size, 0) == size else { return 0 }
     guard let reader = try? RecordingReader(path: path) else { return 0 }
     let length = (try? reader.length) ?? .zero
     precondition(length >= .zero && length.samples * 2 <= Int64(size))
@@ -18,10 +18,10 @@ import Glibc
     return 0
 }
 
-/// A file in memory without a name.
-private let memory = {
+/// The descriptor of an unnamed file on a tmpfs.
+private let memoryFile = {
     var template = Array("/dev/shm/fieldscribe-fuzz-XXXXXX".utf8CString)
-    let number = mkstemp(&template)
+    let descriptor = mkstemp(&template)
     unlink(template)
-    return number
+    return descriptor
 }()

@@ -6,9 +6,9 @@ import Glibc
 
 /// Fuzzes the input of a decode worker.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-    guard ftruncate(memory, off_t(size)) == 0, pwrite(memory, data, size, 0) == size else { return 0 }
+    guard ftruncate(memoryFile, off_t(size)) == 0, pwrite(memoryFile, data, size, 0) == size else { return 0 }
     var worker = DecodeWorker(
-        input: FileDescriptor(adopting: open("/proc/self/fd/\(memory)", O_RDONLY), named: "frames"),
+        input: FileDescriptor(adopting: open("/proc/self/fd/\(memoryFile)", O_RDONLY), named: "frames"),
         output: FileDescriptor(adopting: open("/dev/null", O_WRONLY), named: "replies"))
     try? worker.serve(SilentRecognizer.Provider())
     return 0
@@ -57,10 +57,10 @@ private final class SilentRecognizer: Adaptation, PartialRecognizer {
     func endPartials() throws(DeviceError) {}
 }
 
-/// A file in memory without a name.
-private let memory = {
+/// The descriptor of an unnamed file on a tmpfs.
+private let memoryFile = {
     var template = Array("/dev/shm/fieldscribe-fuzz-XXXXXX".utf8CString)
-    let number = mkstemp(&template)
+    let descriptor = mkstemp(&template)
     unlink(template)
-    return number
+    return descriptor
 }()

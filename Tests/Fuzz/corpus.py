@@ -1,4 +1,4 @@
-"""Writes the fuzzers' seed inputs: corpus.py FOLDER. The inputs are generated here, and deliberately small and hostile."""
+"""Writes the fuzzers' seed inputs: corpus.py FOLDER. Many of these small inputs are deliberately hostile."""
 import base64, io, json, os, struct, sys, tarfile
 
 folder = sys.argv[1]
@@ -92,9 +92,9 @@ put("journal", "begun", line(began={"startedAt": "nan", "clock": "synchronized",
         "pitch": 1e19, "jitter": -1e300, "shimmer": 1e300, "voicing": 2}), "pass": 1})
     + line(mark={"content": {"position": 2**63 - 1, "text": "far"}}) + line(ended={"length": 2**63 - 1, "reason": "button"})
     + line(exported={"content": {"recording": 7, "volume": "v", "folder": "f", "manifest": "m", "exportedAt": "inf"}}))
-for number, row in enumerate([b"\0\0\x03" + b"\0" * 8, b"\0\5\2" + b"\0" * 8, b"\2\1\2" + b"\0" * 8, b"\2\2\2" + b"\0" * 7 + b"\1",
+for index, row in enumerate([b"\0\0\x03" + b"\0" * 8, b"\0\5\2" + b"\0" * 8, b"\2\1\2" + b"\0" * 8, b"\2\2\2" + b"\0" * 7 + b"\1",
                              b"\2\5\3" + b"\0" * 7 + b"\2", b"\3\4\3" + b"\0" * 8, b"\5\0\2" + b"\0" * 8 + b"\5\1\2" + b"\0" * 7 + b"\1"]):
-    put("rows", f"row-{number}", row)
+    put("rows", f"row-{index}", row)
 put("planted", "near", b"RIFF1234")
 
 put("settings", "right", b"\xef\xbb\xbf[capture]\r\ndevice = alsa:plughw:CARD=Mic,DEV=0\r\n[recognizer]\r\nengine = auto\r\nmodel = en\r\n")

@@ -12,34 +12,35 @@ import Testing
 @Suite("Files added as recordings", .serialized) struct AddingTests {
     private let storage = Storage()
     private let sources = TemporaryFolder()
-    /// The modification time of the added files.
-    private static let modified = 1_500_000_000.0
-    private static let converted = ["audio.sums", "audio.wav", "journal.jsonl", "original.wav"]
+    /// The modification time of the added files, in Unix time.
+    private static let modificationTime = 1_500_000_000.0
+    private static let convertedFiles = ["audio.sums", "audio.wav", "journal.jsonl", "original.wav"]
 
     /// Writes a 16-bit mono WAV file like that of another recorder.
     private func file(_ name: String, _ samples: [Int16], rate: UInt32 = 8_000) throws -> String {
         func bytes(_ value: UInt32, _ width: Int = 4) -> [UInt8] {
             (0..<width).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
-        let sound = samples.flatMap { bytes(UInt32(UInt16(bitPattern: $0)), 2) }
+        let audio = samples.flatMap { bytes(UInt32(UInt16(bitPattern: $0)), 2) }
         let format = bytes(1, 2) + bytes(1, 2) + bytes(rate) + bytes(2 * rate) + bytes(2, 2) + bytes(16, 2)
-        let head = Array("RIFF".utf8) + bytes(36 + UInt32(sound.count)) + Array("WAVEfmt ".utf8) + bytes(16) + format
+        let head = Array("RIFF".utf8) + bytes(36 + UInt32(audio.count)) + Array("WAVEfmt ".utf8) + bytes(16) + format
         let path = sources.file(name)
-        try Data(head + Array("data".utf8) + bytes(UInt32(sound.count)) + sound).write(to: URL(filePath: path))
-        let time = timespec(tv_sec: Int(Self.modified), tv_nsec: 0)
+        try Data(head + Array("data".utf8) + bytes(UInt32(audio.count)) + audio).write(to: URL(filePath: path))
+        let time = timespec(tv_sec: Int(Self.modificationTime), tv_nsec: 0)
         #expect(utimensat(AT_FDCWD, path, [time, time], 0) == 0)
         return path
     }
 
-    private func adding(reserve: Int = 0) -> FileAdder {
+    private func makeAdder(reserve: Int = 0) -> FileAdder {
         FileAdder(
             storage: storage.folder.path,
             reserve: DiskReserve(directory: storage.folder.path, megabytes: reserve), channels: 1, track: .automatic)
     }
 
     private func prepare(_ path: String) async throws -> FileAdder.Prepared {
-        let given = try InputFile(path)
-        return try await adding().prepare(given, named: given.name, existingRecording: { _ in nil }, progress: { _ in })
+        let input = try InputFile(path)
+        return try await makeAdder().prepare(
+            input, named: input.name, existingRecording: { _ in nil }, progress: { _ in })
     }
 
     private func add(_ path: String, to archive: SQLiteArchive) async throws -> Int {
@@ -56,7 +57,7 @@ import Testing
     }
 
     private func verify(_ archive: SQLiteArchive) async throws -> [StorageFinding] {
-        try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong
+        try await Verification(storage: storage.folder.path, archive: archive).run([]).problems
     }
 
     private func redact(_ archive: SQLiteArchive) async throws -> [String] {
@@ -64,7 +65,7 @@ import Testing
             SampleRange(SamplePosition(100), SamplePosition(200)), of: 1)
     }
 
-    @Test("a file in the format of recordings becomes the recording's audio file and is not kept twice")
+    @Test("a file that already has the recordings' format becomes the audio file, without a second copy")
     func recordingFormat() async throws {
         let path = try file("Talk.wav", numbered(20_000), rate: 16_000)
         do {
@@ -74,23 +75,23 @@ import Testing
             #expect(try bytes(storage.audio(1)) == bytes(path) && samples(of: storage.audio(1)) == numbered(20_000))
             let row = try #require(try await archive.recordings().first)
             #expect(row.title == "Talk" && row.length == SamplePosition(20_000) && row.stopReason == .ended)
-            #expect(row.startedAt == Self.modified - 1.25 && row.clock == .unverified && row.powerOn == nil)
+            #expect(row.startedAt == Self.modificationTime - 1.25 && row.clock == .unverified && row.powerOn == nil)
             #expect(try await archive.unfinished().map(\.id) == [1])
             #expect(try await archive.recordingsToSign().map { $0.recording } == [1])
             #expect(try await archive.history(of: 1).map(\.entry.act) == [.added, .recorded])
             #expect(try await verify(archive) == [])
         }
-        #expect(try await storage.recover().wrong == [])
+        #expect(try await storage.recover().problems == [])
         #expect(try bytes(storage.audio(1)) == bytes(path))
     }
 
-    @Test("any other file is kept unchanged next to its sound, and the database can be rebuilt from it")
+    @Test("a file in another format is kept next to the converted audio, and a lost database can be rebuilt")
     func converted() async throws {
         let path = try file("Über Anna.WAV", numbered(8_000))
         do {
             let archive = try storage.archive()
             #expect(try await add(path, to: archive) == 1)
-            #expect(try names() == Self.converted)
+            #expect(try names() == Self.convertedFiles)
             #expect(try bytes(storage.folder.file("recordings/000001/original.wav")) == bytes(path))
             #expect(try await archive.recordings().first?.title == "Über Anna")
             #expect(try RecordingReader(path: storage.audio(1)).length == SamplePosition(16_000))
@@ -101,7 +102,7 @@ import Testing
         let archive = try storage.archive()
         let row = try #require(try await archive.recordings().first)
         #expect(row.title == "Über Anna" && row.length == SamplePosition(16_000))
-        #expect(row.startedAt == Self.modified - 1)
+        #expect(row.startedAt == Self.modificationTime - 1)
     }
 
     @Test(
@@ -123,10 +124,10 @@ import Testing
             ("talk.été", "original"), ("talk.123456789", "original"), ("talk.m4a ", "original"),
             (".wav", "original.wav"),
         ])
-    func kept(name: String, kept: String) {
-        #expect(RecordingFolder.originalName(for: name) == kept && RecordingFolder.isOriginal(kept))
-        for other in ["original.", "original.a/b", "originals.wav", "audio.wav"] {
-            #expect(!RecordingFolder.isOriginal(other))
+    func originalName(name: String, expected: String) {
+        #expect(RecordingFolder.originalName(for: name) == expected && RecordingFolder.isOriginal(expected))
+        for invalidName in ["original.", "original.a/b", "originals.wav", "audio.wav"] {
+            #expect(!RecordingFolder.isOriginal(invalidName))
         }
     }
 
@@ -136,7 +137,7 @@ import Testing
         let path = try file("talk.wav", numbered(8_000))
         #expect(try await add(path, to: archive) == 1)
         let history = try await archive.history(of: nil).map(\.entry)
-        let existing = try await adding().prepare(
+        let existing = try await makeAdder().prepare(
             InputFile(path), named: "talk.wav", existingRecording: { history.recording(addedFrom: $0) },
             progress: { _ in }
         ).existingRecording
@@ -147,7 +148,7 @@ import Testing
         #expect(try await add(path, to: archive) == 2)
     }
 
-    @Test("a folder left by a killed process is removed, and no recording number is lost")
+    @Test("the folder of a killed process is removed, and no recording number is skipped")
     func killed() async throws {
         let deadProcess = try #require((2...32_768).reversed().first { kill($0, 0) != 0 && errno == ESRCH })
         let leftover = storage.folder.file("recordings/fieldscribe-adding-\(deadProcess)-AbC123")
@@ -182,7 +183,7 @@ import Testing
         let row = try #require(try await archive.recordings().first)
         #expect(row.title == "talk" && row.startedAt == prepared.file.startedAt && row.length == SamplePosition(16_000))
         #expect(try await archive.recordingsToSign().map { $0.recording } == [1])
-        #expect(try names() == Self.converted)
+        #expect(try names() == Self.convertedFiles)
         #expect(try await verify(archive) == [])
     }
 
@@ -241,22 +242,22 @@ import Testing
         )
         #expect(opened == "1\n")
         #expect(try bytes(sources.file("opened/original.wav")) == bytes(path))
-        // The file is not added again.
+        // Sealing does not allow the file to be added again.
         await #expect(throws: AddedFile.duplicateError(1, "Zanzibar.wav")) { _ = try await add(path, to: archive) }
     }
 
-    @Test("files that cannot be added leave no files in the archive")
+    @Test("if a file cannot be added, nothing remains in the archive")
     func refused() async throws {
         _ = try storage.archive()
         try FileManager.default.createDirectory(
             atPath: storage.folder.file("recordings"), withIntermediateDirectories: true)
         let path = try file("talk.wav", numbered(8_000))
-        let adding = adding(reserve: 1 << 40)
-        let full = await thrown {
-            _ = try await adding.prepare(
+        let adder = makeAdder(reserve: 1 << 40)
+        let diskFullError = await thrown {
+            _ = try await adder.prepare(
                 InputFile(path), named: "talk.wav", existingRecording: { _ in nil }, progress: { _ in })
         }
-        #expect(full?.code == .full)
+        #expect(diskFullError?.code == .full)
         let empty = sources.file("empty.wav")
         try Data().write(to: URL(filePath: empty))
         let pipe = sources.file("pipe.wav")

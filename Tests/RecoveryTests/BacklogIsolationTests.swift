@@ -15,7 +15,7 @@ import TestKit
 @Suite("Recordings of the backlog are independent") struct BacklogIsolationTests {
     private let storage = Storage()
 
-    /// Returns workers that wait at each utterance until the meeting lets them continue.
+    /// Returns a pool with one worker, which waits at each utterance until it can read a byte from `departuresPath`.
     private func pool(at meeting: WorkerMeeting) -> WorkerPool {
         let tests = #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
         return WorkerPool(
@@ -31,36 +31,37 @@ import TestKit
     private func erase(
         _ id: Int, from archive: SQLiteArchive, at meeting: WorkerMeeting, while run: () async throws -> [Int]
     ) async throws -> [Int] {
-        let arrived = try FileDescriptor(opening: meeting.arrivalsPath, O_RDWR)
-        let release = try FileDescriptor(opening: meeting.departuresPath, O_RDWR)
+        let arrivals = try FileDescriptor(opening: meeting.arrivalsPath, O_RDWR)
+        let departures = try FileDescriptor(opening: meeting.departuresPath, O_RDWR)
         async let erased: Void = {
             try await onThread(named: "meeting") {
                 var byte: UInt8 = 0
-                _ = Glibc.read(arrived.number, &byte, 1)
+                _ = Glibc.read(arrivals.number, &byte, 1)
             }
             try await Erasure(storage: storage.folder.path, archive: archive).erase([id])
+            // One byte for each remaining utterance, and more.
             let bytes = [UInt8](repeating: 0, count: 1_000)
-            _ = Glibc.write(release.number, bytes, bytes.count)
+            _ = Glibc.write(departures.number, bytes, bytes.count)
         }()
-        let done = try await run()
+        let transcribedIDs = try await run()
         try await erased
-        return done
+        return transcribedIDs
     }
 
     @Test("Erasing a recording during its transcription is not a fault, and the next recording is transcribed")
     func erasedDuringTranscription() async throws {
         let archive = try storage.archive()
-        for _ in 1...3 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        for _ in 1...3 { try await storage.record([.samples(BacklogTests.twelveBursts)], in: archive) }
         let hub = EventHub()
         let events = hub.events(withPartials: false)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
         let meeting = try WorkerMeeting()
-        // A recording that is still waiting is erased, too.
+        // A recording that is still waiting for transcription is erased, too.
         try await Erasure(storage: storage.folder.path, archive: archive).erase([2])
         let pool = pool(at: meeting)
-        let done = try await erase(1, from: archive, at: meeting) { try await backlog.run(pool: pool) }
+        let transcribedIDs = try await erase(1, from: archive, at: meeting) { try await backlog.run(pool: pool) }
         hub.finish()
-        #expect(done == [3])
+        #expect(transcribedIDs == [3])
         #expect(await BacklogTests.faults(in: events) == [])
         #expect(try await archive.recordings().map(\.id) == [3])
         #expect(access(RecordingFolder(storage: storage.folder.path, recording: 1).path, F_OK) != 0)
@@ -69,7 +70,7 @@ import TestKit
     @Test("Erasing a recording during its second pass is not a fault, and the next recording is transcribed")
     func erasedDuringSecondPass() async throws {
         let archive = try storage.archive()
-        for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        for _ in 1...2 { try await storage.record([.samples(BacklogTests.twelveBursts)], in: archive) }
         let hub = EventHub()
         let events = hub.events(withPartials: false)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
@@ -77,9 +78,9 @@ import TestKit
         let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
         let meeting = try WorkerMeeting()
         let pool = pool(at: meeting)
-        let done = try await erase(1, from: archive, at: meeting) { try await job.run(pool: pool) }
+        let transcribedIDs = try await erase(1, from: archive, at: meeting) { try await job.run(pool: pool) }
         hub.finish()
-        #expect(done == [2])
+        #expect(transcribedIDs == [2])
         #expect(await BacklogTests.faults(in: events) == [])
         #expect(access(RecordingFolder(storage: storage.folder.path, recording: 1).path, F_OK) != 0)
     }
@@ -87,7 +88,7 @@ import TestKit
     @Test("The second pass reports its recording, its position and the number of waiting recordings")
     func progress() async throws {
         let archive = try storage.archive()
-        for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        for _ in 1...2 { try await storage.record([.samples(BacklogTests.twelveBursts)], in: archive) }
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: BacklogTests.pool()) == [1, 2])
         let progress = SecondPassProgress()
@@ -96,26 +97,26 @@ import TestKit
         let meeting = try WorkerMeeting()
         let pool = pool(at: meeting)
         #expect(progress.now == nil)
-        let arrived = try FileDescriptor(opening: meeting.arrivalsPath, O_RDWR)
-        let release = try FileDescriptor(opening: meeting.departuresPath, O_RDWR)
+        let arrivals = try FileDescriptor(opening: meeting.arrivalsPath, O_RDWR)
+        let departures = try FileDescriptor(opening: meeting.departuresPath, O_RDWR)
         async let reported: [SecondPassProgress.Snapshot?] = onThread(named: "meeting") {
             // When the worker has an utterance, its segment is not committed yet.
             var reported: [SecondPassProgress.Snapshot?] = []
             var byte: UInt8 = 0
             for _ in 1...24 {
-                _ = Glibc.read(arrived.number, &byte, 1)
+                _ = Glibc.read(arrivals.number, &byte, 1)
                 reported.append(progress.now)
-                _ = Glibc.write(release.number, &byte, 1)
+                _ = Glibc.write(departures.number, &byte, 1)
             }
             return reported
         }
         #expect(try await job.run(pool: pool) == [1, 2])
-        let readings = try await reported.compactMap { $0 }
-        #expect(readings.map(\.recording) == Array(repeating: 1, count: 12) + Array(repeating: 2, count: 12))
-        #expect(readings.map(\.waiting) == Array(repeating: 1, count: 12) + Array(repeating: 0, count: 12))
-        let first = readings.prefix(12).map(\.readUpTo)
-        #expect(first == first.sorted() && first.first == 0 && (first.last ?? 0) > 0)
-        #expect(readings.allSatisfy { $0.readUpTo < $0.length })
+        let snapshots = try await reported.compactMap { $0 }
+        #expect(snapshots.map(\.recording) == Array(repeating: 1, count: 12) + Array(repeating: 2, count: 12))
+        #expect(snapshots.map(\.waiting) == Array(repeating: 1, count: 12) + Array(repeating: 0, count: 12))
+        let positions = snapshots.prefix(12).map(\.readUpTo)
+        #expect(positions == positions.sorted() && positions.first == 0 && (positions.last ?? 0) > 0)
+        #expect(snapshots.allSatisfy { $0.readUpTo < $0.length })
         #expect(progress.now == nil)
     }
 
@@ -129,7 +130,8 @@ import TestKit
         let live = try await LiveRecording(
             configuration: configuration, archive: archive,
             capture: RecordingSession(
-                ScriptedMicrophone([.samples(BacklogTests.sound), .ended]), configuration: configuration), hub: hub)
+                ScriptedMicrophone([.samples(BacklogTests.twelveBursts), .ended]), configuration: configuration),
+            hub: hub)
         let meeting = try WorkerMeeting()
         let pool = pool(at: meeting)
         _ = try await erase(live.id, from: archive, at: meeting) {
@@ -144,7 +146,7 @@ import TestKit
     @Test("If a transcript cannot be stored, a fault is reported, and the next recording is transcribed")
     func refused() async throws {
         let archive = try storage.archive()
-        for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        for _ in 1...2 { try await storage.record([.samples(BacklogTests.twelveBursts)], in: archive) }
         try await archive.refusePass(of: 1)
         let hub = EventHub()
         let events = hub.events(withPartials: false)
@@ -156,10 +158,10 @@ import TestKit
         #expect(try await backlog.waiting().map(\.id) == [1])
     }
 
-    @Test("A failure that concerns all recordings is reported once and not repeated for each")
+    @Test("A failure that concerns all recordings is thrown, and is not reported again for each")
     func broken() async throws {
         let archive = try storage.archive()
-        for _ in 1...4 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        for _ in 1...4 { try await storage.record([.samples(BacklogTests.twelveBursts)], in: archive) }
         let hub = EventHub()
         let events = hub.events(withPartials: false)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)

@@ -9,11 +9,11 @@ import TestKit
 @Suite("Backlog") struct BacklogTests {
     private let storage = Storage()
 
-    /// Twelve bursts of noise of one second each, with half a second of silence before and after each.
-    static let sound = sound(Array(repeating: 1, count: 12))
+    /// Twelve bursts of noise, each one second long, with half a second of silence before and after each.
+    static let twelveBursts = bursts(seconds: Array(repeating: 1, count: 12))
 
     /// Returns bursts of noise with the given lengths, with half a second of silence before and after each.
-    static func sound(_ seconds: [Int]) -> [Int16] {
+    static func bursts(seconds: [Int]) -> [Int16] {
         var random = SeededGenerator(seed: 4)
         var samples = [Int16](repeating: 0, count: 8_000)
         for length in seconds {
@@ -37,8 +37,8 @@ import TestKit
             path: "/usr/bin/python3", arguments: ["\(tests)/RecognizingTests/worker.py", model], model: model)
     }
 
-    /// Whether two transcripts are of the same audio, to within a frame, with the same adaptation state. The words from
-    /// the fake worker contain both.
+    /// Whether the utterances have the same lengths, to within 20 ms, and the same adaptation states. The fake worker
+    /// returns a word such as `w16000c3` for 16,000 samples with the state 3.
     private static func areSame(_ first: [Segment], _ second: [Segment]) -> Bool {
         let values = [first, second].map { segments in
             segments.map { $0.text.dropFirst().split(separator: "c").compactMap { Int($0) } }
@@ -62,7 +62,7 @@ import TestKit
     /// Creates an archive with two transcribed recordings.
     private func transcribedArchive() async throws -> SQLiteArchive {
         let archive = try storage.archive()
-        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
+        for _ in 1...2 { try await storage.record([.samples(Self.twelveBursts)], in: archive) }
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
         return archive
@@ -71,7 +71,7 @@ import TestKit
     @Test("Incompletely transcribed recordings are transcribed, oldest first, and each segment is reported once")
     func all() async throws {
         let archive = try storage.archive()
-        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
+        for _ in 1...2 { try await storage.record([.samples(Self.twelveBursts)], in: archive) }
         let hub = EventHub()
         let events = hub.events(withPartials: false)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
@@ -82,7 +82,7 @@ import TestKit
         #expect(reported == [Int](repeating: 1, count: 12) + [Int](repeating: 2, count: 12))
         for id in 1...2 { #expect(try await isComplete(archive, id)) }
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true])
-        try await storage.record([.samples(Self.sound)], in: archive)
+        try await storage.record([.samples(Self.twelveBursts)], in: archive)
         #expect(try await backlog.waiting().map(\.id) == [3])
         #expect(try await backlog.run(pool: Self.pool()) == [3])
         #expect(try await backlog.run(pool: Self.pool()) == [])
@@ -91,7 +91,7 @@ import TestKit
     @Test("A run that is cancelled repeatedly yields the same transcript and commits each segment once")
     func cancelled() async throws {
         let archive = try storage.archive()
-        try await storage.record([.samples(Self.sound)], in: archive)
+        try await storage.record([.samples(Self.twelveBursts)], in: archive)
         var runs = 0
         while try await !Backlog(configuration: storage.configuration, archive: archive, hub: EventHub()).waiting()
             .isEmpty
@@ -106,7 +106,7 @@ import TestKit
                     _ = try? await backlog.run(pool: Self.pool())
                     hub.finish()
                 }
-                // Cancel after two segments, as if somebody had pressed the button.
+                // Cancels after two segments, as if somebody had pressed the button.
                 var reported = 0
                 for await case .final in events {
                     reported += 1
@@ -117,9 +117,9 @@ import TestKit
         #expect(runs > 1)
         #expect(try await isComplete(archive, 1))
         // The transcript equals that of an uncancelled run: each run continues with the previous adaptation state.
-        try await storage.record([.samples(Self.sound)], in: archive)
-        let undisturbed = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
-        #expect(try await undisturbed.run(pool: Self.pool()) == [2])
+        try await storage.record([.samples(Self.twelveBursts)], in: archive)
+        let uncancelledBacklog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await uncancelledBacklog.run(pool: Self.pool()) == [2])
         #expect(try await Self.areSame(timeline(archive, 1).segments, timeline(archive, 2).segments))
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true])
     }
@@ -127,43 +127,44 @@ import TestKit
     @Test("After a power cut during an utterance, the next run decodes that utterance from its beginning")
     func midSpeech() async throws {
         let archive = try storage.archive()
-        try await storage.record([.samples(Self.sound)], in: archive)
+        try await storage.record([.samples(Self.twelveBursts)], in: archive)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1])
-        try await storage.record([.samples(Self.sound)], in: archive)
-        let complete = try await timeline(archive, 1).segments
+        try await storage.record([.samples(Self.twelveBursts)], in: archive)
+        let completeSegments = try await timeline(archive, 1).segments
         let engine = try await Self.pool().prepare()
         let pass = try await archive.beginPass(recording: 2, engine: engine, profile: "live")
-        for segment in complete.prefix(3) {
+        for segment in completeSegments.prefix(3) {
             let adaptation = AdaptationState(.object(["cepstralMean": .array([.number(Double(segment.id))])]))
             try await archive.commit(segment, adaptation: adaptation, pass: pass, recording: 2)
         }
-        try await archive.markTranscribed(upTo: complete[3].range.start, recording: 2)
+        try await archive.markTranscribed(upTo: completeSegments[3].range.start, recording: 2)
         #expect(try await backlog.run(pool: Self.pool()) == [2])
-        #expect(try await Self.areSame(timeline(archive, 2).segments, complete))
-        let last = AdaptationState(.object(["cepstralMean": .array([.number(12)])]))
-        #expect(try await archive.passes(of: 2).map(\.adaptation) == [last])
+        #expect(try await Self.areSame(timeline(archive, 2).segments, completeSegments))
+        let finalState = AdaptationState(.object(["cepstralMean": .array([.number(12)])]))
+        #expect(try await archive.passes(of: 2).map(\.adaptation) == [finalState])
     }
 
     @Test("Transcribed recordings get a second pass, which becomes the default; its segments are not reported")
     func secondPass() async throws {
         let archive = try storage.archive()
-        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
-        let quiet = EventHub()
-        let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: quiet)
+        for _ in 1...2 { try await storage.record([.samples(Self.twelveBursts)], in: archive) }
+        let hub = EventHub()
+        let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await job.waiting() == [])
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
-        let live = try await timeline(archive, 1).segments
-        let events = quiet.events(withPartials: false)
+        let liveSegments = try await timeline(archive, 1).segments
+        let events = hub.events(withPartials: false)
         #expect(try await job.run(pool: Self.pool()) == [1, 2])
-        quiet.finish()
+        hub.finish()
         for await event in events { Issue.record("unexpected event \(event)") }
         #expect(try await archive.passes(of: 1).map(\.profile) == ["live", SecondPass.profile])
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true, true])
         // The second pass begins each utterance with the adaptation state of its survey, which the fake words contain.
-        let better = try await timeline(archive, 1).segments
-        #expect(better.count == live.count && better.map(\.text) != live.map(\.text))
+        let secondPassSegments = try await timeline(archive, 1).segments
+        #expect(secondPassSegments.count == liveSegments.count)
+        #expect(secondPassSegments.map(\.text) != liveSegments.map(\.text))
         #expect(try await isComplete(archive, 1))
         #expect(try await job.run(pool: Self.pool()) == [])
     }
@@ -171,39 +172,41 @@ import TestKit
     @Test("A second pass continues after a power cut and yields the same transcript")
     func interruptedSecondPass() async throws {
         let archive = try storage.archive()
-        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
+        for _ in 1...2 { try await storage.record([.samples(Self.twelveBursts)], in: archive) }
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
         // The first two recordings are decoded without interruption.
         let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await job.run(pool: Self.pool()) == [1, 2])
-        let complete = try await timeline(archive, 1).segments
-        // For each later recording, only the beginning was committed when the power failed.
-        for done in [0, 1, 5, complete.count] {
-            let id = try await storage.record([.samples(Self.sound)], in: archive)
+        let completeSegments = try await timeline(archive, 1).segments
+        // Each later recording had `count` committed segments when the power failed.
+        for count in [0, 1, 5, completeSegments.count] {
+            let id = try await storage.record([.samples(Self.twelveBursts)], in: archive)
             #expect(try await backlog.run(pool: Self.pool()) == [id])
             let engine = try await Self.pool().prepare()
             let pass = try await archive.beginPass(recording: id, engine: engine, profile: SecondPass.profile)
-            for segment in complete.prefix(done) { try await archive.commit(segment, pass: pass, recording: id) }
+            for segment in completeSegments.prefix(count) {
+                try await archive.commit(segment, pass: pass, recording: id)
+            }
             #expect(try await job.waiting().map(\.id) == [id])
             #expect(try await job.run(pool: Self.pool()) == [id])
-            #expect(try await timeline(archive, id).segments == complete, "interrupted after \(done)")
+            #expect(try await timeline(archive, id).segments == completeSegments, "interrupted after \(count)")
             #expect(try await archive.passes(of: id).map(\.id).filter { $0 == pass }.count == 1)
             #expect(try await archive.passes(of: id).count == 2)
         }
     }
 
-    @Test("A second pass that began with other settings starts again and does not mix in the old transcript")
+    @Test("A second pass that began with other settings starts again, and contains no segments from the first attempt")
     func secondPassWithOtherSettings() async throws {
         let archive = try await transcribedArchive()
-        let live = try await timeline(archive, 1).segments
+        let liveSegments = try await timeline(archive, 1).segments
         let engine = try await Self.pool().prepare()
         let pass = try await archive.beginPass(recording: 1, engine: engine, profile: SecondPass.profile)
-        for segment in live.prefix(4) { try await archive.commit(segment, pass: pass, recording: 1) }
-        var other = storage.configuration
+        for segment in liveSegments.prefix(4) { try await archive.commit(segment, pass: pass, recording: 1) }
+        var otherConfiguration = storage.configuration
         // Bursts that are half a second apart are now one utterance.
-        other.speech.hangoverMilliseconds = 600
-        let job = SecondPassJob(configuration: other, archive: archive, hub: EventHub())
+        otherConfiguration.speech.hangoverMilliseconds = 600
+        let job = SecondPassJob(configuration: otherConfiguration, archive: archive, hub: EventHub())
         #expect(try await job.run(pool: Self.pool()) == [1, 2])
         #expect(try await timeline(archive, 1).segments == timeline(archive, 2).segments)
         let passes = try await archive.passes(of: 1)
@@ -215,7 +218,7 @@ import TestKit
     @Test("A damaged second pass is ignored: the live transcript stays, and the job continues with the next recording")
     func damagedSecondPass() async throws {
         let archive = try await transcribedArchive()
-        let live = try await timeline(archive, 1).segments
+        let liveSegments = try await timeline(archive, 1).segments
         // The pass has a segment beyond the recording's end, and the audio is unreadable.
         let engine = try await Self.pool().prepare()
         let pass = try await archive.beginPass(recording: 1, engine: engine, profile: SecondPass.profile)
@@ -230,13 +233,13 @@ import TestKit
         #expect(try await job.run(pool: Self.pool()) == [])
         hub.finish()
         #expect(await Self.faults(in: events) == ["damaged"])
-        #expect(try await timeline(archive, 1).segments == live)
+        #expect(try await timeline(archive, 1).segments == liveSegments)
     }
 
     @Test("Another engine starts its own pass, which becomes the default once it is complete")
     func otherEngine() async throws {
         let archive = try storage.archive()
-        let id = try await storage.record([.samples(Self.sound)], in: archive)
+        let id = try await storage.record([.samples(Self.twelveBursts)], in: archive)
         let pass = try await archive.beginPass(
             recording: id, engine: EngineDescription(name: "older", version: "0", model: ""), profile: "live")
         try await archive.commit(segment(1, "older"), pass: pass, recording: id)
@@ -249,9 +252,10 @@ import TestKit
     @Test("Lost audio is skipped and stays a gap of the same length", arguments: [8_000, 40_000])
     func gap(lost: Int) async throws {
         let archive = try storage.archive()
-        let half = Self.sound.count / 2
+        let half = Self.twelveBursts.count / 2
         try await storage.record(
-            [.samples(Array(Self.sound[..<half])), .lost(lost), .samples(Array(Self.sound[half...]))], in: archive)
+            [.samples(Array(Self.twelveBursts[..<half])), .lost(lost), .samples(Array(Self.twelveBursts[half...]))],
+            in: archive)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1])
         let timeline = try await timeline(archive)
@@ -264,7 +268,7 @@ import TestKit
     @Test("Unreadable audio is reported as a fault, and the backlog continues with the next recording")
     func unreadable() async throws {
         let archive = try storage.archive()
-        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
+        for _ in 1...2 { try await storage.record([.samples(Self.twelveBursts)], in: archive) }
         try change(storage.audio(1)) { $0 = [1, 2, 3] }
         let hub = EventHub()
         let events = hub.events(withPartials: false)

@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 
 @Suite("Clock correction") struct ClockCorrectionTests {
-    @Test("A start time is computed from the time since boot; a start in the future is not changed")
+    @Test("A start time is computed from the time since boot; if it is in the future, it is not changed")
     func dates() {
         let dates = ClockCorrection.dates(
             of: [
@@ -16,14 +16,14 @@ import TestKit
                 BootedStart(recording: 4, nanoseconds: .min), BootedStart(recording: 5, nanoseconds: .max),
             ], wallSeconds: 1_800_000_000, bootNanoseconds: 65_000_000_000)
         #expect(dates[1] == 1_799_999_940 && dates[2] == 1_799_999_935)
-        // Recordings 3 and 5 have impossible times, as from a damaged row.
+        // Recordings 3 and 5 start in the future, as if their rows were damaged.
         #expect(dates.keys.sorted() == [1, 2, 4])
     }
 
     @Test("Only unverified recordings from this boot get a new date; rebuilding the archive keeps it")
     func archive() async throws {
         let storage = Storage()
-        func write() async throws {
+        func correctDates() async throws {
             let archive = try storage.archive()
             for clock in [RecordingSummary.Clock.unverified, .synchronized] {
                 try await storage.addRecording(clock, in: archive)
@@ -41,7 +41,7 @@ import TestKit
             #expect(recordings[0].startedAt > now - 3600 && recordings[0].startedAt <= now)
             #expect(recordings[1].startedAt == 1000)
         }
-        try await write()
+        try await correctDates()
         try change(storage.configuration.archivePath) { bytes in bytes = [1, 2, 3] }
         #expect(try await storage.recover().contains { $0.outcome == .repaired })
         try check(try await storage.archive().recordings())
@@ -91,7 +91,7 @@ extension Storage {
             recording: recording, shownPass: pass, exports: kind == .notExported ? [] : [entry])
     }
 
-    @Test("A recording is erased only if no reason prevents it", arguments: Case.allCases)
+    @Test("A recording is erased only if it meets every condition", arguments: Case.allCases)
     func decision(kind: Case) {
         let rule = kind == .never ? Configuration.AfterExport.keep : .eraseAfterDays(30)
         let expired = Retention(rule).expired([candidate(kind)], now: Self.now)
@@ -99,14 +99,15 @@ extension Storage {
     }
 
     @Test("With immediate erasure, all conditions apply except those about time", arguments: Case.allCases)
-    func atOnce(kind: Case) {
+    func immediately(kind: Case) {
         let expired = Retention(kind == .never ? .keep : .erase).expired([candidate(kind)], now: Self.now)
         let erasable: [Case] = [.fine, .young, .unverified, .exportedWhileRecording, .exportedInTheFuture]
         #expect(expired == (erasable.contains(kind) ? [7] : []))
     }
 
     @Test(
-        "For an added file that is older, the days count from its export", arguments: ["added: a.m4a", "added"])
+        "The days of an added file count from its export, although the file is older",
+        arguments: ["added: a.m4a", "added"])
     func added(source: String) {
         var candidate = candidate(.fine)
         candidate.recording.microphone = source
@@ -130,15 +131,15 @@ extension Storage {
         for rule in [Configuration.AfterExport.erase, .eraseAfterDays(30)] {
             #expect(Retention(rule).expired([candidate], now: Self.now) == [])
             for (content, expected) in [(Character("b"), []), ("a", [7])] {
-                var copied = candidate
-                copied.exports[0].pass = nil
-                copied.exports[0].manifest = manifest(content).text
-                #expect(Retention(rule).expired([copied], now: Self.now) == expected)
+                var copiedCandidate = candidate
+                copiedCandidate.exports[0].pass = nil
+                copiedCandidate.exports[0].manifest = manifest(content).text
+                #expect(Retention(rule).expired([copiedCandidate], now: Self.now) == expected)
             }
         }
     }
 
-    @Test("Due recordings are erased, but only while the clock is set")
+    @Test("Recordings are erased after a number of days only while the clock is set")
     func applied() async throws {
         let storage = Storage()
         let archive = try storage.archive()
@@ -161,13 +162,13 @@ extension Storage {
         #expect(try await archive.recordings().map(\.id) == [2])
         // Immediate erasure works even while the clock is not set; recordings without a copy stay.
         try await storage.record([.samples(numbered(4000))], words: ["text"], in: archive)
-        let other = try #require(try await archive.shownPass(of: 3))
+        let newestPass = try #require(try await archive.shownPass(of: 3))
         try await archive.add(
             ExportEntry(
-                recording: 3, pass: other.id, volume: "stick", folder: "000003",
+                recording: 3, pass: newestPass.id, volume: "stick", folder: "000003",
                 manifest: String(repeating: "0", count: 64), exportedAt: 2000))
-        let atOnce = Retention(.erase)
-        #expect(try await atOnce.apply(to: archive, storage: path, isSynchronized: false).erased == [3])
+        let immediate = Retention(.erase)
+        #expect(try await immediate.apply(to: archive, storage: path, isSynchronized: false).erased == [3])
         #expect(try await archive.recordings().map(\.id) == [2])
     }
 }

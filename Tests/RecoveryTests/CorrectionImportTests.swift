@@ -11,7 +11,7 @@ import TestKit
 @Suite("Importing corrections") struct CorrectionImportTests {
     private let storage = Storage()
 
-    private func recorded() async throws -> (SQLiteArchive, sound: String) {
+    private func makeRecording() async throws -> (SQLiteArchive, audioDigest: String) {
         let archive = try storage.archive()
         let id = try await storage.record(
             [.samples([Int16](repeating: 5, count: 16_000))], words: ["one", "two", "three"], in: archive)
@@ -21,11 +21,11 @@ import TestKit
 
     /// Returns corrections as saved by a page with the first pass.
     private func page(
-        _ sound: String, saved: Double, by person: String = "Ann", names: String = "", title: String = "",
+        _ audioDigest: String, saved: Double, by person: String = "Ann", names: String = "", title: String = "",
         segments: String = ""
     ) -> String {
         """
-        {"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\(sound)","pass":1},
+        {"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\(audioDigest)","pass":1},
         "editor":{"name":"\(person)","saved":\(saved)},"details":{"title":"\(title)"},"speakers":{\(names)},
         "segments":[\(segments)]}
         """
@@ -49,55 +49,55 @@ import TestKit
 
     @Test("a name can be removed and set again on the same page; files that were already imported change nothing")
     func names() async throws {
-        let (archive, sound) = try await recorded()
-        let wrong = page(sound, saved: 10, names: #""A":"Wrong""#)
-        #expect(try await importText(wrong, in: archive) == "corrections.json: recording 1: 1 person named")
-        let none = page(sound, saved: 20)
-        #expect(try await importText(none, in: archive) == "corrections.json: recording 1: 1 name removed")
+        let (archive, audioDigest) = try await makeRecording()
+        let wrongName = page(audioDigest, saved: 10, names: #""A":"Wrong""#)
+        #expect(try await importText(wrongName, in: archive) == "corrections.json: recording 1: 1 person named")
+        let noName = page(audioDigest, saved: 20)
+        #expect(try await importText(noName, in: archive) == "corrections.json: recording 1: 1 name removed")
         #expect(try await names(archive) == nil)
-        let two = page(sound, saved: 30, names: #""A":"Right","B":"Bo""#)
-        #expect(try await importText(two, in: archive).hasSuffix(": 2 people named"))
-        let last = page(sound, saved: 40, names: #""A":"Wrong""#)
-        #expect(try await importText(last, in: archive).hasSuffix(": 1 person named, 1 name removed"))
+        let twoNames = page(audioDigest, saved: 30, names: #""A":"Right","B":"Bo""#)
+        #expect(try await importText(twoNames, in: archive).hasSuffix(": 2 people named"))
+        let wrongNameAgain = page(audioDigest, saved: 40, names: #""A":"Wrong""#)
+        #expect(try await importText(wrongNameAgain, in: archive).hasSuffix(": 1 person named, 1 name removed"))
         #expect(try await names(archive) == ["A": "Wrong"])
-        let passes = try await archive.passes(of: 1).count
-        for old in [wrong, none, two, last] {
-            #expect(try await importText(old, in: archive).contains("already in the archive; nothing was changed"))
+        let passCount = try await archive.passes(of: 1).count
+        for imported in [wrongName, noName, twoNames, wrongNameAgain] {
+            #expect(try await importText(imported, in: archive).contains("already in the archive; nothing was changed"))
         }
-        #expect(try await archive.passes(of: 1).count == passes)
+        #expect(try await archive.passes(of: 1).count == passCount)
         #expect(try await names(archive) == ["A": "Wrong"])
     }
 
-    @Test("an author's page without the correction reverts it, but another person's page does not")
+    @Test("a page without a correction reverts it only if the same person made the correction")
     func words() async throws {
-        let (archive, sound) = try await recorded()
+        let (archive, audioDigest) = try await makeRecording()
         let corrected = { (saved: Double) in
-            page(sound, saved: saved, segments: #"{"id":2,"was":"two","text":"too"}"#)
+            page(audioDigest, saved: saved, segments: #"{"id":2,"was":"two","text":"too"}"#)
         }
-        #expect(try await importText(page(sound, saved: 5), in: archive).contains("nothing was corrected in it"))
+        #expect(try await importText(page(audioDigest, saved: 5), in: archive).contains("nothing was corrected in it"))
         #expect(try await importText(corrected(10), in: archive).contains(": corrected in 1 place"))
         #expect(try await words(archive) == ["one", "too", "three"])
-        #expect(try await importText(page(sound, saved: 20), in: archive).contains(": reverted in 1 place"))
+        #expect(try await importText(page(audioDigest, saved: 20), in: archive).contains(": reverted in 1 place"))
         #expect(try await words(archive) == ["one", "two", "three"])
         #expect(try await importText(corrected(30), in: archive).contains(": corrected in 1 place"))
-        let empty = page(sound, saved: 40, by: "Ben")
+        let empty = page(audioDigest, saved: 40, by: "Ben")
         #expect(try await importText(empty, in: archive).contains("nothing was corrected in it; nothing was changed"))
         #expect(try await words(archive) == ["one", "too", "three"])
         // A confirmation of a word sends the unchanged text.
         let confirmed = page(
-            sound, saved: 50,
+            audioDigest, saved: 50,
             segments: #"{"id":1,"was":"one","text":"one","confirmed":[0]},{"id":2,"was":"two","text":"too"}"#)
         #expect(try await importText(confirmed, in: archive).contains(": corrected in 1 place"))
         #expect(try await archive.transcript(of: 1)?.1.segments.first?.words.first?.confidence == 1)
     }
 
     @Test(
-        "split and joined lines, speakers, bookmarks are imported, kept by later pages, and reverted by the same page"
+        "split or joined lines, speakers and bookmarks are imported, kept by other pages, and reverted by their own"
     )
-    func divided() async throws {
-        let (archive, sound) = try await recorded()
+    func splitOrJoined() async throws {
+        let (archive, audioDigest) = try await makeRecording()
         func versionTwoPage(_ saved: Double, pass: Int = 1, _ segments: String, turns: String = "") -> String {
-            page(sound, saved: saved, segments: segments).replacing(#""version":1"#, with: #""version":2"#)
+            page(audioDigest, saved: saved, segments: segments).replacing(#""version":1"#, with: #""version":2"#)
                 .replacing(#""pass":1"#, with: #""pass":\#(pass)"#)
                 .replacing(#""segments":"#, with: turns + #""segments":"#)
         }
@@ -123,21 +123,21 @@ import TestKit
         #expect(latest.speakers == imported.speakers && latest.marks == imported.marks)
         #expect(try await words(archive) == ["one", "more", "two", "tree"])
         // The first page is saved once more, after everything was undone on it.
-        #expect(try await importText(page(sound, saved: 30), in: archive).contains("reverted"))
+        #expect(try await importText(page(audioDigest, saved: 30), in: archive).contains("reverted"))
         #expect(try await words(archive) == ["one", "two", "three"])
         let first = try #require(try await archive.transcript(of: 1)?.1)
         #expect(first.speakers == nil && first.marks.isEmpty)
     }
 
-    @Test("subtitles made before people were named correct words, and names and title stay")
+    @Test("subtitles made before people were named correct words and do not remove the names or the title")
     func oldSubtitles() async throws {
-        let (archive, sound) = try await recorded()
-        _ = try await importText(page(sound, saved: 10, names: #""A":"Anna""#, title: "Market"), in: archive)
+        let (archive, audioDigest) = try await makeRecording()
+        _ = try await importText(page(audioDigest, saved: 10, names: #""A":"Anna""#, title: "Market"), in: archive)
         func subtitles(_ text: String) -> String {
             """
             WEBVTT
 
-            NOTE recording 1, pass 1, sound sha256:\(sound)
+            NOTE recording 1, pass 1, sound sha256:\(audioDigest)
 
             00:00:00.000 --> 00:00:01.000
             \(text)
@@ -151,38 +151,42 @@ import TestKit
         #expect(try await archive.transcript(of: 1)?.1.annotations?.title == "Market")
         // Subtitles have no save time: importing them again changes nothing, even after other corrections.
         _ = try await importText(
-            page(sound, saved: 20, names: #""A":"Anne""#, segments: #"{"id":2,"was":"two","text":"tow"}"#), in: archive)
-        let again = try await importText(subtitles("one too three"), name: "old.vtt", person: "Ann", in: archive)
-        #expect(again.contains("already in the archive"), "\(again)")
+            page(audioDigest, saved: 20, names: #""A":"Anne""#, segments: #"{"id":2,"was":"two","text":"tow"}"#),
+            in: archive)
+        let repeatedResult = try await importText(
+            subtitles("one too three"), name: "old.vtt", person: "Ann", in: archive)
+        #expect(repeatedResult.contains("already in the archive"), "\(repeatedResult)")
         #expect(try await words(archive) == ["one", "tow", "three"])
-        let nothing = try await importText(subtitles("one two three"), name: "old.vtt", person: "Ann", in: archive)
-        #expect(nothing.contains("nothing was changed"), "\(nothing)")
+        let revertedResult = try await importText(
+            subtitles("one two three"), name: "old.vtt", person: "Ann", in: archive)
+        #expect(revertedResult.contains("nothing was changed"), "\(revertedResult)")
     }
 
-    private func subtitles(_ sound: String?, _ cues: String) -> String {
-        "WEBVTT\n\n" + (sound.map { "NOTE recording 1, pass 1, sound sha256:\($0)\n\n" } ?? "") + cues + "\n"
+    private func subtitles(_ audioDigest: String?, _ cues: String) -> String {
+        "WEBVTT\n\n" + (audioDigest.map { "NOTE recording 1, pass 1, sound sha256:\($0)\n\n" } ?? "") + cues + "\n"
     }
 
     @Test("subtitles with the recording's checksum are imported even if most words are new, and a message reports that")
     func rewritten() async throws {
-        let (archive, sound) = try await recorded()
+        let (archive, audioDigest) = try await makeRecording()
         let cues = "00:00:00.000 --> 00:00:01.000\nnothing of that was said"
-        let result = try await importText(subtitles(sound, cues), name: "t.vtt", in: archive)
+        let result = try await importText(subtitles(audioDigest, cues), name: "t.vtt", in: archive)
         #expect(result.hasSuffix("; only 0 of its 5 words are in the recognized text"), "\(result)")
         #expect(try await words(archive) == ["nothing", "of", "that", "was", "said"])
-        // If the file has no checksum, the user must name the recording.
-        let other = subtitles(nil, cues.replacing("nothing of that was said", with: "quite another text"))
-        let neighbour = RecordingIdentity(recording: 1, sound: sound)
-        let importing = CorrectionImport(
+        // Without a checksum, this needs the recording's number or the file name of a copied transcript.
+        let withoutChecksum = subtitles(nil, cues.replacing("nothing of that was said", with: "quite another text"))
+        let neighbour = RecordingIdentity(recording: 1, sound: audioDigest)
+        let importer = CorrectionImport(
             storage.configuration, archive: archive, program: try builtProgram("fieldscribe"))
-        var file = CorrectionImport.File(name: "other.vtt", text: other, neighbour: neighbour)
-        let error = await thrown { _ = try await importing.apply(file) }
+        var file = CorrectionImport.File(name: "other.vtt", text: withoutChecksum, neighbour: neighbour)
+        let error = await thrown { _ = try await importer.apply(file) }
         #expect(error?.message.contains("pass --recording 1") == true, "\(String(describing: error))")
         file.recording = 1
-        #expect(try await importing.apply(file).contains(": corrected in"))
+        #expect(try await importer.apply(file).contains(": corrected in"))
         file = CorrectionImport.File(
-            name: "transcript.vtt", text: other.replacing("quite another", with: "once more a"), neighbour: neighbour)
-        #expect(try await importing.apply(file).contains(": corrected in"))
+            name: "transcript.vtt", text: withoutChecksum.replacing("quite another", with: "once more a"),
+            neighbour: neighbour)
+        #expect(try await importer.apply(file).contains(": corrected in"))
     }
 
     @Test("a recording without recognized words can get a transcript", arguments: ["t.vtt", "t.txt"])
@@ -193,9 +197,9 @@ import TestKit
         let pass = try await archive.beginPass(recording: id, engine: engine, profile: "live")
         try await archive.markTranscribed(upTo: length, recording: id)
         try await archive.endPass(pass, recording: id)
-        let sound = try soundDigest(of: storage.audio(id), length: length)
+        let audioDigest = try soundDigest(of: storage.audio(id), length: length)
         let text =
-            name == "t.vtt" ? subtitles(sound, "00:00:01.000 --> 00:00:02.500\nwe went down") : "we went\ndown\n"
+            name == "t.vtt" ? subtitles(audioDigest, "00:00:01.000 --> 00:00:02.500\nwe went down") : "we went\ndown\n"
         let file = CorrectionImport.File(name: name, text: text, recording: 1)
         let result = try await CorrectionImport(
             storage.configuration, archive: archive, program: builtProgram("fieldscribe")
@@ -212,10 +216,12 @@ import TestKit
 
     @Test("an added line keeps its times in the archive, and importing it again changes nothing")
     func added() async throws {
-        let (archive, sound) = try await recorded()
+        let (archive, audioDigest) = try await makeRecording()
         let old = try #require(try await archive.transcript(of: 1)?.1)
         let plain = try TranscriptFormat.vtt.render(
-            old, details: RecordingDetails(title: "t", identity: RecordingIdentity(recording: 1, pass: 1, sound: sound))
+            old,
+            details: RecordingDetails(
+                title: "t", identity: RecordingIdentity(recording: 1, pass: 1, sound: audioDigest))
         )
         let end = try #require(old.segments.last).range.end
         try #require(end + 1_600 < old.length)
@@ -227,9 +233,11 @@ import TestKit
         #expect(lines.dropLast().map(\.range) == old.segments.map(\.range) && lines.last?.text == "and then")
         #expect(lines.last.map { abs($0.range.start - end - 160) < 16 } == true)
         #expect(try await importText(text, name: "t.vtt", in: archive).contains("already in the archive"))
-        // A page with the new transcript has other line numbers.
-        let latest = page(sound, saved: 90, segments: #"{"id":\#(lines.count),"was":"and then","text":"and thus"}"#)
-            .replacing(#""pass":1"#, with: #""pass":2"#)
+        // The lines of the new transcript have other numbers, which a page with it uses.
+        let latest = page(
+            audioDigest, saved: 90, segments: #"{"id":\#(lines.count),"was":"and then","text":"and thus"}"#
+        )
+        .replacing(#""pass":1"#, with: #""pass":2"#)
         #expect(try await importText(latest, in: archive).contains(": corrected in 1 place"))
     }
 
@@ -240,19 +248,19 @@ import TestKit
 
     @Test("a file with more content than the recording can hold is refused in one line that names the file")
     func excess() async throws {
-        let (archive, sound) = try await recorded()
-        let importing = CorrectionImport(
+        let (archive, audioDigest) = try await makeRecording()
+        let importer = CorrectionImport(
             storage.configuration, archive: archive, program: try builtProgram("fieldscribe"))
         let items = String(repeating: #"{"time":1e300,"text":"x"},"#, count: 2_000) + #"{"time":-1e300,"text":"x"}"#
         let files = [
             (
                 "corrections.json",
-                page(sound, saved: 1).replacing(#""segments""#, with: #""notes":[\#(items)],"segments""#)
+                page(audioDigest, saved: 1).replacing(#""segments""#, with: #""notes":[\#(items)],"segments""#)
             ),
             (
                 "corrections.json",
                 page(
-                    sound, saved: 1,
+                    audioDigest, saved: 1,
                     segments: #"{"id":1,"was":"one","text":"\#(String(repeating: "x ", count: 9_000))"}"#)
             ),
             ("t.txt", String(repeating: "word ", count: 1_000_000)), ("t.txt", String(repeating: "[", count: 200_000)),
@@ -261,7 +269,7 @@ import TestKit
         ]
         for (name, text) in files {
             let file = CorrectionImport.File(name: name, text: text, recording: 1)
-            let error = await thrown { _ = try await importing.apply(file) }
+            let error = await thrown { _ = try await importer.apply(file) }
             let message = error?.message ?? ""
             #expect(message.hasPrefix(name) && !message.contains("\n") && message.utf8.count < 300, "\(message)")
         }

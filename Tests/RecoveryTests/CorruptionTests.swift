@@ -6,10 +6,10 @@ import TestKit
 @testable import Archive
 @testable import Core
 
-/// Starts after random damage, as on a bad card. `FIELDSCRIBE_SEEDS` sets the number of runs, by default 60.
+/// Recovers archives after random damage, as on a bad card. `FIELDSCRIBE_SEEDS` sets the number of runs, by default 60.
 /// `FIELDSCRIBE_SEED` repeats the run of a seed that a failed test reported.
 @Suite("A start on a damaged card") struct CorruptionTests {
-    private struct Case {
+    private struct AppliedDamage {
         var file: String
         var description: String
     }
@@ -18,7 +18,7 @@ import TestKit
 
     /// Creates two archives of three recordings with transcripts: one as after a power cut, with the database's
     /// write-ahead log, and one that was closed.
-    private func golden() async throws -> [Storage] {
+    private func makeArchives() async throws -> [Storage] {
         let closed = Storage()
         let cut = Storage()
         func write() async throws {
@@ -34,9 +34,9 @@ import TestKit
         return [cut, closed]
     }
 
-    private func copy(_ storage: Storage, to other: Storage) throws {
-        try FileManager.default.removeItem(atPath: other.folder.path)
-        try FileManager.default.copyItem(atPath: storage.folder.path, toPath: other.folder.path)
+    private func copy(_ storage: Storage, to target: Storage) throws {
+        try FileManager.default.removeItem(atPath: target.folder.path)
+        try FileManager.default.copyItem(atPath: storage.folder.path, toPath: target.folder.path)
     }
 
     private func files(_ root: String) throws -> [String] {
@@ -46,14 +46,16 @@ import TestKit
         }.sorted()
     }
 
-    /// Damages a random file: flips bits, truncates it, zeroes a block, deletes a write-ahead log, or replaces the file
-    /// with that of another recording.
-    private func damage(_ root: String, with random: inout SeededGenerator) throws -> Case {
-        let all = try files(root).filter { !$0.hasSuffix("-shm") }
-        guard let name = all.randomElement(using: &random) else { return Case(file: "", description: "nothing") }
+    /// Damages a random file: flips bits, truncates it, zeroes a block, deletes a write-ahead log, or replaces it with
+    /// a file of the same kind, usually from another recording.
+    private func damage(_ root: String, with random: inout SeededGenerator) throws -> AppliedDamage {
+        let candidates = try files(root).filter { !$0.hasSuffix("-shm") }
+        guard let name = candidates.randomElement(using: &random) else {
+            return AppliedDamage(file: "", description: "nothing")
+        }
         let path = "\(root)/\(name)"
         var bytes = try bytes(path)
-        guard !bytes.isEmpty else { return Case(file: name, description: "nothing") }
+        guard !bytes.isEmpty else { return AppliedDamage(file: name, description: "nothing") }
         let description: String
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<5:
@@ -75,20 +77,20 @@ import TestKit
         default:
             if name.hasSuffix("-wal") {
                 unlink(path)
-                return Case(file: name, description: "deleted")
+                return AppliedDamage(file: name, description: "deleted")
             }
-            let other = all.filter { $0.split(separator: "/").last == name.split(separator: "/").last }
+            let replacement = candidates.filter { $0.split(separator: "/").last == name.split(separator: "/").last }
                 .randomElement(using: &random)
-            if let other { bytes = try RecoveryTests.bytes("\(root)/\(other)") }
-            description = "replaced by \(other ?? "")"
+            if let replacement { bytes = try RecoveryTests.bytes("\(root)/\(replacement)") }
+            description = "replaced by \(replacement ?? "")"
         }
         try Data(bytes).write(to: URL(filePath: path))
-        return Case(file: name, description: description)
+        return AppliedDamage(file: name, description: description)
     }
 
     @Test("A flipped bit in an index does not hide a segment")
     func index() async throws {
-        let storage = try await golden()[1]
+        let storage = try await makeArchives()[1]
         let path = storage.configuration.archivePath
         let root = try Connection(onlyReading: path).number(
             "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_segment_1'")
@@ -105,7 +107,7 @@ import TestKit
 
     @Test("A full-text index without its version counts as damaged")
     func indexVersion() async throws {
-        let storage = try await golden()[1]
+        let storage = try await makeArchives()[1]
         let path = storage.configuration.archivePath
         do { try Connection(path: path).execute("UPDATE segment_text_config SET v = 0 WHERE k = 'version'") }
         let findings = try await storage.recover(.start)
@@ -115,18 +117,18 @@ import TestKit
 
     @Test("Every start succeeds, every intact sample can be read, and no file is deleted")
     func seeds() async throws {
-        let golden = try await golden()
-        let first = SeededGenerator().seed
-        print("corruption: \(Self.seeds) seeds from \(first)")
-        var rebuilt = 0
-        var texts = 0
+        let archives = try await makeArchives()
+        let firstSeed = SeededGenerator().seed
+        print("corruption: \(Self.seeds) seeds from \(firstSeed)")
+        var rebuiltCount = 0
+        var unchangedCount = 0
         for seed in 0..<Self.seeds {
-            var random = SeededGenerator(seed: first &+ seed)
+            var random = SeededGenerator(seed: firstSeed &+ seed)
             let storage = Storage()
             let root = storage.folder.path
-            try copy(golden[Int(seed % 2)], to: storage)
+            try copy(archives[Int(seed % 2)], to: storage)
             let damage = try damage(root, with: &random)
-            let label: Comment = "seed \(first &+ seed): \(damage.file): \(damage.description)"
+            let label: Comment = "seed \(firstSeed &+ seed): \(damage.file): \(damage.description)"
             let before = try files(root).filter { !$0.hasPrefix("archive.sqlite") }
             var contents: [String: [UInt8]] = [:]
             for name in before { contents[name] = try bytes("\(root)/\(name)") }
@@ -136,7 +138,9 @@ import TestKit
                 Issue.record("\(label): \(error)")
                 continue
             }
-            if findings.contains(where: { $0.file.hasSuffix("archive.sqlite") && $0.recording == nil }) { rebuilt += 1 }
+            if findings.contains(where: { $0.file.hasSuffix("archive.sqlite") && $0.recording == nil }) {
+                rebuiltCount += 1
+            }
             #expect(Set(before).isSubset(of: try files(root)), label)
             for (name, old) in contents where name.hasSuffix("audio.wav") {
                 let now = try bytes("\(root)/\(name)")
@@ -156,15 +160,16 @@ import TestKit
             let archive = try storage.archive()
             #expect(try await archive.recordings().map(\.id) == [1, 2, 3], label)
             for id in 1...3 where !damage.file.hasPrefix(String("recordings/00000\(id)/j")) {
-                // A transcript with an intact journal is kept, unless undetectable damage to the database changed it.
+                // With an intact journal, no segment is lost, but undetected damage may change the text of one.
                 let segments = try #require(try await archive.transcript(of: id)).1.segments
-                if segments.map(\.text) == (1...20).map({ "word\(id)x\($0)" }) { texts += 1 }
+                if segments.map(\.text) == (1...20).map({ "word\(id)x\($0)" }) { unchangedCount += 1 }
                 #expect(segments.count == 20, label)
             }
             // The next recording can begin.
             #expect(try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "") == 4, label)
         }
-        print("corruption: \(Self.seeds) starts, \(rebuilt) databases rebuilt, \(texts) transcripts unchanged")
-        #expect(texts > 0)
+        let counts = "\(rebuiltCount) databases rebuilt, \(unchangedCount) transcripts unchanged"
+        print("corruption: \(Self.seeds) starts, \(counts)")
+        #expect(unchangedCount > 0)
     }
 }

@@ -26,14 +26,14 @@ import TestKit
             let storage = Storage()
             func write() async throws {
                 let archive = try storage.archive()
-                let id = try await storage.record([.samples(BacklogTests.sound(seconds))], in: archive)
+                let id = try await storage.record([.samples(BacklogTests.bursts(seconds: seconds))], in: archive)
                 let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
                 #expect(try await backlog.run(pool: pool()) == [id])
                 #expect(try await archive.passes(of: id).map(\.engine.model) == [model])
                 #expect(try #require(try await archive.transcript(of: id)).1.segments.count == 3)
             }
             try await write()
-            for name in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + name) }
+            for suffix in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + suffix) }
             try await storage.recover()
             let passes = try await storage.archive().passes(of: 1)
             #expect(passes.map(\.engine.model) == [model] && passes.map(\.isComplete) == [true])
@@ -46,7 +46,7 @@ import TestKit
     func incompleteSecondPass() async throws {
         let archive = try storage.archive()
         for seconds in [[1, 3, 1], [1, 1]] {
-            try await storage.record([.samples(BacklogTests.sound(seconds))], in: archive)
+            try await storage.record([.samples(BacklogTests.bursts(seconds: seconds))], in: archive)
         }
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: BacklogTests.pool()) == [1, 2])
@@ -55,7 +55,7 @@ import TestKit
         let events = hub.events(withPartials: false)
         let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await job.run(pool: pool()) == [2])
-        // This process does not try again, but the next one does.
+        // The job does not try again, but a new one does, as after a restart.
         #expect(try await job.waiting().isEmpty)
         #expect(
             try await SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub).waiting().map(

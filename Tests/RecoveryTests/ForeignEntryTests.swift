@@ -10,22 +10,22 @@ import TestKit
 @testable import Maintenance
 @testable import System
 
-// wait: a limit; code that opens a pipe hangs
+// wait: a limit for a test that opens a pipe, which would hang
 /// The archive must work despite foreign files, folders, links and pipes in it, and must never follow a link.
 @Suite("Entries that do not belong in an archive", .timeLimit(.minutes(60))) struct ForeignEntryTests {
     private let storage = Storage()
 
-    private func write(_ count: Int = 1) async throws {
+    private func makeRecordings(_ count: Int = 1) async throws {
         let archive = try storage.archive()
         for _ in 0..<count { try await storage.record([.samples(numbered(4000))], words: ["kept"], in: archive) }
     }
 
     /// Creates a folder with foreign files outside the recordings' folder.
-    private func outside() throws -> String {
-        let outside = storage.folder.file("outside")
-        try makeFolder("\(outside)/deep")
-        try durableReplace(path: "\(outside)/theirs", with: "theirs")
-        return outside
+    private func makeOutsideFolder() throws -> String {
+        let path = storage.folder.file("outside")
+        try makeFolder("\(path)/deep")
+        try durableReplace(path: "\(path)/theirs", with: "theirs")
+        return path
     }
 
     private func recordings(_ name: String) -> String { storage.folder.file("recordings/\(name)") }
@@ -37,10 +37,10 @@ import TestKit
         return try await archive.transcript(of: id)?.1.segments.map(\.text) == ["more"]
     }
 
-    @Test("A link in place of an erased or a current recording is erased, but its target stays")
+    @Test("If a link is in place of a recording or of its remains, an erasure removes the link, but not its target")
     func links() async throws {
-        try await write(2)
-        let outside = try outside()
+        try await makeRecordings(2)
+        let outside = try makeOutsideFolder()
         #expect(symlink(outside, recordings(".erasing-9")) == 0)
         try durableReplace(path: recordings(".erasing-8"), with: "a file")
         try removeFolder(recordings("000001"))
@@ -56,7 +56,7 @@ import TestKit
         "A failed erasure is reported and tried again, and does not prevent a start or a recording",
         .enabled(if: canCreateUnremovableFolder, "root can erase everything and cannot mount here"))
     func failedErasure() async throws {
-        try await write(2)
+        try await makeRecordings(2)
         let folder = recordings(".erasing-9/stuck")
         try makeFolder("\(folder)/full")
         try durableReplace(path: "\(folder)/full/file", with: "")
@@ -81,9 +81,9 @@ import TestKit
         #expect(try names(inFolder: storage.folder.file("recordings")) == ["000002", "000010"])
     }
 
-    @Test("The remains of an erasure do not affect a new recording with the same number")
+    @Test("The remains of an erasure do not affect a recording with the same number")
     func reused() async throws {
-        try await write()
+        try await makeRecordings()
         try makeFolder(recordings(".erasing-1/deep"))
         #expect(try await storage.recover(.start).map(\.outcome) == [.note])
         #expect(try await storage.archive().transcript(of: 1)?.1.segments.map(\.text) == ["kept"])
@@ -94,8 +94,8 @@ import TestKit
 
     @Test("A pipe, a folder or a link in place of the audio is reported and is neither opened nor followed")
     func audio() async throws {
-        let outside = try outside()
-        try await write(4)
+        let outside = try makeOutsideFolder()
+        try await makeRecordings(4)
         for id in 1...3 { unlink(storage.audio(id)) }
         #expect(mkfifo(storage.audio(1), 0o600) == 0)
         try makeFolder(storage.audio(2))
@@ -108,7 +108,7 @@ import TestKit
             #expect(findings.map(\.recording) == [1, 2, 3] && findings.allSatisfy { $0.outcome == .damaged })
         }
         let archive = try storage.archive()
-        let damaged = try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong
+        let damaged = try await Verification(storage: storage.folder.path, archive: archive).run([]).problems
         #expect(Set(damaged.map(\.recording)) == [1, 2, 3])
         #expect(try await archive.recordings().allSatisfy { !$0.isMissing })
         #expect(try bytes("\(outside)/theirs.wav") == before)
@@ -118,8 +118,8 @@ import TestKit
         "A pipe or a link in place of a journal is renamed, and nothing is written to its target",
         arguments: [true, false])
     func journal(isPipe: Bool) async throws {
-        let outside = try outside()
-        try await write()
+        let outside = try makeOutsideFolder()
+        try await makeRecordings()
         let path = recordings("000001/journal.jsonl")
         unlink(path)
         #expect((isPipe ? mkfifo(path, 0o600) : symlink("\(outside)/theirs", path)) == 0)
@@ -132,7 +132,7 @@ import TestKit
 
     @Test("If the ballast is a link, its target is not written")
     func ballast() throws {
-        let outside = try outside()
+        let outside = try makeOutsideFolder()
         #expect(symlink("\(outside)/theirs", storage.folder.file("ballast")) == 0)
         #expect(thrown { try storage.configuration.reserve.ensureBallast() }?.code == .denied)
         #expect(try bytes("\(outside)/theirs") == Array("theirs".utf8))
@@ -140,15 +140,15 @@ import TestKit
         #expect(try bytes("\(outside)/theirs") == Array("theirs".utf8))
     }
 
-    /// What replaces the database or, for `log`, its write-ahead log.
+    /// An entry in place of the database; `log` is a pipe in place of the write-ahead log.
     enum Replacement: String, CaseIterable, Sendable { case pipe, folder, loop, link, foreign, log }
 
     @Test(
-        "A database that is no file or belongs to another program is renamed and rebuilt",
+        "A database that is not a file, or is another program's, is renamed and rebuilt",
         arguments: Replacement.allCases)
     func database(replacement: Replacement) async throws {
-        try await write()
-        let outside = try outside()
+        try await makeRecordings()
+        let outside = try makeOutsideFolder()
         let path = storage.configuration.archivePath
         if replacement != .log { for suffix in ["", "-wal"] { unlink(path + suffix) } }
         switch replacement {
@@ -157,8 +157,8 @@ import TestKit
         case .loop: #expect(symlink(path, path) == 0)
         case .link: #expect(symlink("\(outside)/theirs.sqlite", path) == 0)
         case .foreign:
-            // A database with another application ID, like those of Firefox.
-            var content = try bytes(try database())
+            // A database with the application ID of another program.
+            var content = try bytes(try makeIntactDatabase())
             content.replaceSubrange(68..<72, with: [1, 2, 3, 4])
             try Data(content).write(to: URL(filePath: path))
         case .log: #expect(mkfifo("\(path)-wal", 0o600) == 0)
@@ -173,7 +173,7 @@ import TestKit
     }
 
     /// The header of an empty WAV file with two channels at 44.1 kHz.
-    private static let stereo: [UInt8] = {
+    private static let stereoHeader: [UInt8] = {
         var bytes = Array("RIFF".utf8)
         bytes += [36, 0, 0, 0] as [UInt8]
         bytes += Array("WAVEfmt ".utf8)
@@ -184,7 +184,7 @@ import TestKit
     }()
 
     /// Creates an intact database and returns its path.
-    private func database() throws -> String {
+    private func makeIntactDatabase() throws -> String {
         let path = storage.folder.file("another/archive.sqlite")
         _ = try SQLiteArchive(path: path)
         return path
@@ -192,12 +192,12 @@ import TestKit
 
     @Test("If the last recording's folder has foreign audio, a new recording gets the next number")
     func foreignFolder() async throws {
-        try await write(2)
+        try await makeRecordings(2)
         for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
         unlink(recordings("000002/journal.jsonl"))
         try durableReplace(path: recordings("000002/journal.jsonl"), with: "theirs\n")
         // Another program's file, with two channels.
-        try Data(Self.stereo).write(to: URL(filePath: storage.audio(2)))
+        try Data(Self.stereoHeader).write(to: URL(filePath: storage.audio(2)))
         let before = try bytes(recordings("000002/journal.jsonl"))
         _ = try await storage.recover(.start)
         func begin() async throws {
@@ -214,7 +214,7 @@ import TestKit
 
     @Test("A link or a file in place of the recordings' folder is renamed and reported", arguments: [true, false])
     func noFolder(isLink: Bool) async throws {
-        let outside = try outside()
+        let outside = try makeOutsideFolder()
         let path = storage.folder.file("recordings")
         if isLink { #expect(symlink(outside, path) == 0) } else { try durableReplace(path: path, with: "") }
         #expect(try await storage.recover(.start).map(\.outcome) == [.damaged])
@@ -225,7 +225,7 @@ import TestKit
 
     @Test("Folders with impossible numbers are ignored; the next recording follows the existing ones")
     func numbers() async throws {
-        try await write()
+        try await makeRecordings()
         try makeFolder(recordings("9223372036854775807"))
         try makeFolder(recordings("000007"))
         try makeFolder(recordings(".erasing-8/deep"))

@@ -14,15 +14,15 @@ import TestKit
 
     private func journal(_ id: Int) -> String { storage.folder.file("recordings/00000\(id)/journal.jsonl") }
 
-    /// Makes two recordings with the transcripts "one" and "two". The first has 3,000 samples, the second `second`.
-    private func record(_ second: Int = 5_000) async throws {
+    /// Makes two recordings with the transcripts "one" and "two". The first has 3,000 samples.
+    private func record(secondLength: Int = 5_000) async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(3_000))], words: ["one"], in: archive)
-        try await storage.record([.samples(numbered(second))], words: ["two"], in: archive)
+        try await storage.record([.samples(numbered(secondLength))], words: ["two"], in: archive)
     }
 
-    private func delete(_ names: [String] = ["archive.sqlite"]) throws {
-        for name in try System.names(inFolder: storage.folder.path) where names.contains(where: name.hasPrefix) {
+    private func deleteFiles(withPrefixes prefixes: [String] = ["archive.sqlite"]) throws {
+        for name in try System.names(inFolder: storage.folder.path) where prefixes.contains(where: name.hasPrefix) {
             unlink(storage.folder.file(name))
         }
     }
@@ -50,21 +50,21 @@ import TestKit
     func lostDatabase(isMoved: Bool, hasHistory: Bool) async throws {
         try await record()
         let foreignJournal = try bytes(journal(2))
-        try delete(hasHistory ? ["archive.sqlite"] : ["archive.sqlite", "history"])
+        try deleteFiles(withPrefixes: hasHistory ? ["archive.sqlite"] : ["archive.sqlite", "history"])
         try Data(foreignJournal).write(to: URL(filePath: journal(1)))
         if isMoved { unlink(journal(2)) }
-        let found = try await storage.recover()
-        let reported = found.filter {
+        let findings = try await storage.recover()
+        let reported = findings.filter {
             $0.message.contains("is the journal of recording 2, so it does not belong to recording 1")
         }
-        #expect(reported.map(\.outcome) == [.repaired] && reported.map(\.recording) == [1], "\(found)")
+        #expect(reported.map(\.outcome) == [.repaired] && reported.map(\.recording) == [1], "\(findings)")
         #expect(try bytes("\(journal(1)).foreign-1") == foreignJournal)
         #expect(try await texts() == [1: "", 2: isMoved ? "" : "two"])
         let archive = { try storage.archive() }
-        #expect(try await Verification(storage: storage.folder.path, archive: archive()).run([]).wrong == [])
+        #expect(try await Verification(storage: storage.folder.path, archive: archive()).run([]).problems == [])
         #expect(try await storage.recover() == [])
         guard isMoved else { return }
-        // Moved to its own folder, the journal is used.
+        // The journal is used again once it is in its own folder.
         unlink(journal(2))
         try durableRename("\(journal(1)).foreign-1", to: storage.folder.file("recordings/000001/mine"))
         rename(storage.folder.file("recordings/000001/mine"), journal(2))
@@ -86,7 +86,7 @@ import TestKit
         #expect(try await storage.recover(depth).map(\.outcome) == [.repaired])
         #expect(try bytes("\(journal(1)).foreign-1") == foreignJournal)
         #expect(try await texts() == [1: "one", 2: "two"])
-        try delete()
+        try deleteFiles()
         _ = try await storage.recover()
         #expect(try await texts() == [1: "one", 2: "two"])
     }
@@ -108,7 +108,7 @@ import TestKit
     func earlier() async throws {
         try await record()
         for id in 1...2 { try removeIdentity(id) }
-        try delete(["archive.sqlite", "history"])
+        try deleteFiles(withPrefixes: ["archive.sqlite", "history"])
         #expect(try await storage.recover(.start).allSatisfy { $0.outcome != .damaged })
         #expect(try await texts() == [1: "one", 2: "two"])
         _ = try await storage.recover()
@@ -119,11 +119,11 @@ import TestKit
         #expect(try await storage.recover() == [])
     }
 
-    enum Evidence: CaseIterable { case history, sound, beginning, copies }
+    enum Evidence: CaseIterable { case history, audioLength, beginning, copies }
 
     @Test("an earlier version's journal is refused if other evidence contradicts it", arguments: Evidence.allCases)
     func contradicted(evidence: Evidence) async throws {
-        try await record(evidence == .history || evidence == .sound ? 5_000 : 3_000)
+        try await record(secondLength: evidence == .history || evidence == .audioLength ? 5_000 : 3_000)
         if evidence == .copies {
             let entry = ExportEntry(
                 recording: 2, pass: 1, volume: "v", folder: "pi/000002_clock-unverified",
@@ -132,16 +132,16 @@ import TestKit
             try await archive().add(entry)
         }
         for id in 1...2 { try removeIdentity(id) }
-        try delete(evidence == .history ? ["archive.sqlite"] : ["archive.sqlite", "history"])
+        try deleteFiles(withPrefixes: evidence == .history ? ["archive.sqlite"] : ["archive.sqlite", "history"])
         let foreignJournal = try bytes(journal(2))
         try Data(foreignJournal).write(to: URL(filePath: journal(1)))
         if evidence != .beginning { unlink(journal(2)) }
         // The length of truncated audio is no evidence.
         if evidence == .history { try change(storage.audio(1)) { $0.removeLast(1_000) } }
-        let found = try await storage.recover()
+        let findings = try await storage.recover()
         #expect(
-            found.contains { $0.recording == 1 && $0.message.contains("set aside as \(journal(1)).foreign-1") },
-            "\(found)")
+            findings.contains { $0.recording == 1 && $0.message.contains("set aside as \(journal(1)).foreign-1") },
+            "\(findings)")
         #expect(try bytes("\(journal(1)).foreign-1") == foreignJournal)
         #expect(try await texts()[1] == "")
     }
@@ -152,14 +152,16 @@ import TestKit
     func renamedFolder(isSigned: Bool) async throws {
         try await record()
         if isSigned { _ = try? await SigningJob(storage: storage.folder.path, archive: storage.archive()).run() }
-        try delete(["archive.sqlite", "history"])
-        let (right, wrong) = (storage.folder.file("recordings/000002"), storage.folder.file("recordings/000005"))
-        rename(right, wrong)
-        let found = try await storage.recover()
-        let reported = found.filter { $0.outcome == .damaged }
-        #expect(reported.map(\.recording) == [5] && reported[0].message.contains("rename it to 000002"), "\(found)")
+        try deleteFiles(withPrefixes: ["archive.sqlite", "history"])
+        let (folder, renamedFolder) = (
+            storage.folder.file("recordings/000002"), storage.folder.file("recordings/000005")
+        )
+        rename(folder, renamedFolder)
+        let findings = try await storage.recover()
+        let reported = findings.filter { $0.outcome == .damaged }
+        #expect(reported.map(\.recording) == [5] && reported[0].message.contains("rename it to 000002"), "\(findings)")
         #expect(try await texts() == [1: "one"])
-        rename(wrong, right)
+        rename(renamedFolder, folder)
         #expect(try await storage.recover().allSatisfy { $0.outcome != .damaged })
         #expect(try await texts() == [1: "one", 2: "two"])
     }

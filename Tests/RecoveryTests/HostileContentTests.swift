@@ -11,7 +11,7 @@ import TestKit
 
 /// Hostile content in the archive must not prevent a start or any command that shows it.
 @Suite("Hostile content") struct HostileContentTests {
-    private static let beginning =
+    private static let beganLine =
         #"{"began":{"clock":"synchronized","microphone":"m","monotonic":-9223372036854775808,"startedAt":1000}}"#
 
     private static func segment(_ range: String, word: String, voice: String = "null") -> String {
@@ -20,32 +20,33 @@ import TestKit
             + #","text":"kept"}]},"pass":1}}"#
     }
 
-    private static let widest = #"{"end":9223372036854775807,"start":-9223372036854775808}"#
-    private static let inverted = #"{"end":-9223372036854775808,"start":9223372036854775807}"#
+    private static let widestRange = #"{"end":9223372036854775807,"start":-9223372036854775808}"#
+    private static let invertedRange = #"{"end":-9223372036854775808,"start":9223372036854775807}"#
 
-    /// Lines of journals that have valid syntax but impossible values.
+    /// The lines of journals with valid syntax but impossible values.
     static let journals: [[String]] = [
-        [beginning, segment(widest, word: inverted)],
-        [beginning, segment(inverted, word: widest)],
+        [beganLine, segment(widestRange, word: invertedRange)],
+        [beganLine, segment(invertedRange, word: widestRange)],
         [
-            beginning,
+            beganLine,
             segment(
-                #"{"start":0,"end":8000}"#, word: inverted,
+                #"{"start":0,"end":8000}"#, word: invertedRange,
                 voice: #"{"pitch":1e19,"jitter":-1e300,"shimmer":1e300,"voicing":1e19}"#),
         ],
-        [beginning, #"{"gap":{"content":{"cause":"disk","range":"# + widest + "}}}"],
-        [beginning, #"{"gap":{"content":{"cause":"disk","range":"# + inverted + "}}}"],
-        [beginning, #"{"mark":{"content":{"position":9223372036854775807,"text":"far"}}}"#],
-        [beginning, #"{"ended":{"length":9223372036854775807,"reason":"button"}}"#],
-        [beginning.replacing("1000}", with: #""nan"}"#)], [beginning.replacing("1000}", with: "1e300}")],
-        [beginning.replacing("1000}", with: "-1e300}")], [beginning, #"{"dated":{"startedAt":"nan"}}"#],
+        [beganLine, #"{"gap":{"content":{"cause":"disk","range":"# + widestRange + "}}}"],
+        [beganLine, #"{"gap":{"content":{"cause":"disk","range":"# + invertedRange + "}}}"],
+        [beganLine, #"{"mark":{"content":{"position":9223372036854775807,"text":"far"}}}"#],
+        [beganLine, #"{"ended":{"length":9223372036854775807,"reason":"button"}}"#],
+        [beganLine.replacing("1000}", with: #""nan"}"#)], [beganLine.replacing("1000}", with: "1e300}")],
+        [beganLine.replacing("1000}", with: "-1e300}")], [beganLine, #"{"dated":{"startedAt":"nan"}}"#],
         [
-            beginning,
+            beganLine,
             #"{"exported":{"content":{"exportedAt":"nan","folder":"f","manifest":"m","recording":1,"volume":"v"}}}"#,
         ],
         [
-            beginning,
-            segment(#"{"start":0,"end":8000}"#, word: widest).replacing(#""id":1"#, with: #""id":9223372036854775807"#),
+            beganLine,
+            segment(#"{"start":0,"end":8000}"#, word: widestRange).replacing(
+                #""id":1"#, with: #""id":9223372036854775807"#),
         ],
     ]
 
@@ -117,7 +118,7 @@ import TestKit
     }
 
     @Test(
-        "a header that claims more sound than a file can hold is corrected to the file's length",
+        "a header that claims more audio than a file can hold is corrected to the file's length",
         arguments: [UInt64(1) << 63 - 1, 1 << 63 - 512, .max, 1 << 62])
     func longHeader(bytes: UInt64) async throws {
         let storage = Storage()
@@ -143,12 +144,13 @@ import TestKit
 
     @Test("positions, ranges, confidences and voice measures are always clamped to valid values")
     func types() throws {
-        let far = SamplePosition(.max)
-        #expect(far + 1 == far && far + .max == far && SamplePosition(.min) - .max == SamplePosition(.min))
-        #expect(far - SamplePosition(.min) == 2 * SamplePosition.maximumSamples)
-        #expect(SamplePosition(seconds: .nan) == .zero && SamplePosition(seconds: 1e300) == far)
-        let range = try JSONDecoder().decode(SampleRange.self, from: Data(Self.inverted.utf8))
-        #expect(range.isEmpty && range.start == far)
+        let maximum = SamplePosition(.max)
+        #expect(
+            maximum + 1 == maximum && maximum + .max == maximum && SamplePosition(.min) - .max == SamplePosition(.min))
+        #expect(maximum - SamplePosition(.min) == 2 * SamplePosition.maximumSamples)
+        #expect(SamplePosition(seconds: .nan) == .zero && SamplePosition(seconds: 1e300) == maximum)
+        let range = try JSONDecoder().decode(SampleRange.self, from: Data(Self.invertedRange.utf8))
+        #expect(range.isEmpty && range.start == maximum)
         #expect(Word("w", range, confidence: .nan).confidence == 0 && Word("w", range, confidence: 7).confidence == 1)
         let voice = VoiceAnalytics(pitch: 1e19, jitter: .nan, shimmer: -1, voicing: .infinity, finalLowering: .nan)
         #expect([voice.pitch, voice.jitter, voice.shimmer, voice.voicing] == [8_000, 0, 0, 0])

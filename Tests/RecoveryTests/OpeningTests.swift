@@ -17,18 +17,18 @@ import TestKit
     private let keys = TemporaryFolder()
     private let recipient: String
     /// A private folder on a tmpfs.
-    private let memory: ScratchFolder
+    private let memoryFolder: ScratchFolder
 
     init() throws {
         signal(SIGPIPE, SIG_IGN)
-        memory = try ScratchFolder(for: "opening-test", in: "/dev/shm")
+        memoryFolder = try ScratchFolder(for: "opening-test", in: "/dev/shm")
         recipient = try Self.makeKey(keys.file("key.txt"))
     }
 
     /// Creates a key pair and returns the public key.
     private static func makeKey(_ path: String) throws -> String {
-        let reported = try shell("age-keygen -o '\(path)' 2>&1 >/dev/null; age-keygen -y '\(path)'")
-        let recipient = reported.split(separator: "\n").last.map(String.init) ?? ""
+        let output = try shell("age-keygen -o '\(path)' 2>&1 >/dev/null; age-keygen -y '\(path)'")
+        let recipient = output.split(separator: "\n").last.map(String.init) ?? ""
         #expect(recipient.hasPrefix("age1"))
         return recipient
     }
@@ -55,18 +55,17 @@ import TestKit
         String(decoding: try bytes(keys.file(name)), as: UTF8.self)
     }
 
-    private func opening(
-        _ archive: SQLiteArchive, lasting duration: Duration = .seconds(3_600), in places: [String]? = nil,
-        changed: @escaping @Sendable (OpenedRecordings.State?) -> Void = { _ in }
+    private func makeOpening(
+        _ archive: SQLiteArchive, lasting duration: Duration = .seconds(3_600), in folders: [String]? = nil
     ) -> OpenedRecordings {
         OpenedRecordings(
-            storage: storage.folder.path, archive: archive, in: places ?? [memory.path], for: duration,
-            onChange: changed)
+            storage: storage.folder.path, archive: archive, in: folders ?? [memoryFolder.path], for: duration,
+            onChange: { _ in })
     }
 
     private func folder(_ id: Int = 1) -> String { storage.folder.file("recordings/\(RecordingFolder.name(of: id))") }
 
-    private func file(_ id: Int = 1) -> String { "\(folder(id))/sealed.age" }
+    private func sealedFile(_ id: Int = 1) -> String { "\(folder(id))/sealed.age" }
 
     /// Makes one recording for each word, and seals them.
     private func seal(_ words: [String], in archive: SQLiteArchive, for recipient: String? = nil) async throws {
@@ -78,23 +77,25 @@ import TestKit
         #expect(try await archive.recordings().allSatisfy(\.isSealed))
     }
 
-    /// Returns the files below a folder that contain a word.
-    private func found(_ word: String, below path: String) throws -> String {
+    /// Returns the paths of the files below a folder that contain a word, one per line.
+    private func paths(containing word: String, below path: String) throws -> String {
         try Self.shell("cd '\(path)' && grep -rail '\(word)' . | sort")
     }
 
-    private func filesInMemory() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: memory.path) }
+    private func filesInMemory() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: memoryFolder.path)
+    }
 
     @Test("an opened transcript can be read and searched, is only in memory, and is gone after a lock")
     func opens() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar", "mombasa"], in: archive)
-        let before = try bytes(file())
-        let opening = opening(archive)
+        let before = try bytes(sealedFile())
+        let opening = makeOpening(archive)
         #expect(opening.state == nil)
         #expect(try await opening.search("zanzibar", limit: 9).isEmpty)
-        let reported = try await opening.open(text(), named: "key.txt")
-        #expect(reported == ["recordings 1 and 2 are open for an hour, or until fieldscribe lock"])
+        let messages = try await opening.open(text(), named: "key.txt")
+        #expect(messages == ["recordings 1 and 2 are open for an hour, or until fieldscribe lock"])
         #expect(opening.state?.recordings == [1, 2])
         #expect((1...3_600).contains(opening.state?.secondsLeft ?? 0))
         #expect(try await opening.search("zanzibar", limit: 9).map(\.recording) == [1])
@@ -103,14 +104,14 @@ import TestKit
         #expect(timeline.segments.map(\.text) == ["mombasa", "kaduna"] && summary.length.samples == 20_000)
         // On the disk, only the history has changed.
         #expect(try await archive.search("zanzibar", limit: 9).isEmpty)
-        #expect(try found("zanzibar", below: storage.folder.path) == "")
-        #expect(try bytes(file()) == before)
+        #expect(try paths(containing: "zanzibar", below: storage.folder.path) == "")
+        #expect(try bytes(sealedFile()) == before)
         let names = try filesInMemory()
         #expect(names.count == 1)
-        let openedFolder = "\(memory.path)/\(names.first ?? "")"
-        #expect(try found("zanzibar", below: openedFolder) != "")
+        let openedFolder = "\(memoryFolder.path)/\(names.first ?? "")"
+        #expect(try paths(containing: "zanzibar", below: openedFolder) != "")
         #expect(try Self.shell("stat -c %a '\(openedFolder)'") == "700\n")
-        #expect(try found("AGE-SECRET", below: memory.path) == "")
+        #expect(try paths(containing: "AGE-SECRET", below: memoryFolder.path) == "")
         let acts = try await archive.history(of: 1).map(\.entry)
         #expect(acts.last?.act == .opened && acts.last?.digest == acts.first { $0.act == .sealed }?.digest)
         #expect(try await archive.historyFindings().isEmpty)
@@ -119,16 +120,16 @@ import TestKit
         #expect(try await opening.search("zanzibar", limit: 9).isEmpty)
         #expect(try await opening.archive(of: 1) == nil)
         #expect(await !opening.lock())
-        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
+        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).problems == [])
     }
 
-    @Test("recordings are locked when their time is up, whatever the wall clock says")
+    @Test("recordings are locked when their time is up")
     func expires() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar"], in: archive)
-        let opening = opening(archive, lasting: .milliseconds(700))
-        let reported = try await opening.open(text(), named: "key.txt")
-        #expect(reported.count == 1 && reported.first?.hasPrefix("recording 1 is open") == true, "\(reported)")
+        let opening = makeOpening(archive, lasting: .milliseconds(700))
+        let messages = try await opening.open(text(), named: "key.txt")
+        #expect(messages.count == 1 && messages.first?.hasPrefix("recording 1 is open") == true, "\(messages)")
         // On a busy machine they may already be locked.
         #expect((0...0.7).contains(opening.state?.secondsLeft ?? 0))
         try await eventually("the recordings are locked") { try filesInMemory().isEmpty }
@@ -140,14 +141,14 @@ import TestKit
     func unusableKey() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar"], in: archive)
-        let opening = opening(archive)
+        let opening = makeOpening(archive)
         _ = try await opening.open(text(), named: "key.txt")
-        let other = try Self.makeKey(keys.file("other.txt"))
-        let ssh = keys.file("locked")
-        try Self.shell("ssh-keygen -q -t ed25519 -N words -f '\(ssh)'")
+        let otherRecipient = try Self.makeKey(keys.file("other.txt"))
+        let lockedKey = keys.file("locked")
+        try Self.shell("ssh-keygen -q -t ed25519 -N words -f '\(lockedKey)'")
         let cases: [(text: String, reason: String)] = [
             (try text("other.txt"), "does not open the sealed recording: sealed for another key"),
-            (other, "contains a public key, which cannot decrypt"),
+            (otherRecipient, "contains a public key, which cannot decrypt"),
             ("", "contains no private key"), ("hello\n", "contains no private key"),
             ("age-encryption.org/v1\n-> scrypt x 18\n", "is protected by a passphrase"),
             (try text("locked"), "is protected by a passphrase"),
@@ -186,7 +187,7 @@ import TestKit
         try Data(content).write(to: URL(filePath: keys.file("windows.txt")))
         let text = try keyText("windows.txt")
         #expect(PrivateKey.isIn(text))
-        let opening = opening(archive)
+        let opening = makeOpening(archive)
         #expect(try await opening.open(text, named: "key.txt").count == 1)
         #expect(try await opening.search("zanzibar", limit: 9).count == 1)
         _ = try DecryptionKey(in: Folder(opening: keys.path), "windows.txt")
@@ -204,41 +205,41 @@ import TestKit
         let key = try DecryptionKey(text(), named: "key.txt")
         let row = try #require(try await archive.recordings().first)
         let manifest = try #require(row.seal.flatMap { SealedManifest($0) })
-        let (source, target) = (try Folder(opening: folder()), try Folder(opening: memory.path))
-        let small = try RecordingDecryptor(source, manifest, key: key, memory: { 5_000_000 }) { true }
-        let journal = thrown { try small.writeJournal(into: target) }
-        let sound = thrown { try small.writeAudio(SamplePosition(40_000_000), .ended, into: target) }
-        for error in [journal, sound] {
-            let reported = error?.message ?? "nothing was thrown"
-            #expect(error?.code == .full, "\(reported)")
+        let (source, target) = (try Folder(opening: folder()), try Folder(opening: memoryFolder.path))
+        let lowMemoryDecryptor = try RecordingDecryptor(source, manifest, key: key, memory: { 5_000_000 }) { true }
+        let journalError = thrown { try lowMemoryDecryptor.writeJournal(into: target) }
+        let audioError = thrown { try lowMemoryDecryptor.writeAudio(SamplePosition(40_000_000), .ended, into: target) }
+        for error in [journalError, audioError] {
+            let message = error?.message ?? "nothing was thrown"
+            #expect(error?.code == .full, "\(message)")
             #expect(
-                reported.contains("MB of memory, but only 5 MB of this machine's memory are free; open it on a laptop"),
-                "\(reported)")
+                message.contains("MB of memory, but only 5 MB of this machine's memory are free; open it on a laptop"),
+                "\(message)")
         }
-        #expect(try found("zanzibar", below: memory.path) == "")
+        #expect(try paths(containing: "zanzibar", below: memoryFolder.path) == "")
         for free in [nil, 1 << 40] as [Int64?] {
             let name = "open-\(free ?? 0)"
             try target.makeFolder(name)
-            let large = try RecordingDecryptor(source, manifest, key: key, memory: { free }) { true }
-            try large.writeJournal(into: target.folder(name))
-            #expect(try found("zanzibar", below: "\(memory.path)/\(name)") == "./journal.jsonl\n")
+            let decryptor = try RecordingDecryptor(source, manifest, key: key, memory: { free }) { true }
+            try decryptor.writeJournal(into: target.folder(name))
+            #expect(try paths(containing: "zanzibar", below: "\(memoryFolder.path)/\(name)") == "./journal.jsonl\n")
         }
     }
 
     @Test("SSH keys and the second key of a file work, too")
     func otherKeys() async throws {
         let archive = try storage.archive()
-        let ssh = keys.file("ssh")
-        try Self.shell("ssh-keygen -q -t ed25519 -N '' -C a@b -f '\(ssh)'")
+        let sshKey = keys.file("ssh")
+        try Self.shell("ssh-keygen -q -t ed25519 -N '' -C a@b -f '\(sshKey)'")
         try await seal(["zanzibar"], in: archive, for: try text("ssh.pub"))
-        let opening = opening(archive)
+        let opening = makeOpening(archive)
         _ = try await opening.open(text("ssh"), named: "ssh")
         #expect(try await opening.search("zanzibar", limit: 9).count == 1)
         try await seal(["mombasa"], in: archive)
         _ = try Self.makeKey(keys.file("other.txt"))
-        let reported = try await opening.open(text("other.txt") + text(), named: "key.txt")
-        #expect(reported.count == 2 && reported[0].contains("recording 2 is open"))
-        #expect(reported[1].contains("recording 1 stays sealed: ") && reported[1].contains("is sealed for another key"))
+        let messages = try await opening.open(text("other.txt") + text(), named: "key.txt")
+        #expect(messages.count == 2 && messages[0].contains("recording 2 is open"))
+        #expect(messages[1].contains("recording 1 stays sealed: ") && messages[1].contains("is sealed for another key"))
         #expect(try await opening.search("kaduna", limit: 9).map(\.recording) == [2])
         #expect(try filesInMemory().count == 1)
     }
@@ -248,26 +249,26 @@ import TestKit
         let archive = try storage.archive()
         try await seal(["zanzibar", "mombasa"], in: archive)
         switch damage {
-        case 0: try change(file()) { $0[300] ^= 1 }
-        case 1: try change(file()) { $0[5_000] ^= 1 }
-        default: unlink(file())
+        case 0: try change(sealedFile()) { $0[300] ^= 1 }
+        case 1: try change(sealedFile()) { $0[5_000] ^= 1 }
+        default: unlink(sealedFile())
         }
-        let reported = try await opening(archive).open(text(), named: "key.txt")
-        #expect(reported.count == 2 && reported[0].contains("recording 2 is open"))
-        #expect(reported[1].contains("recording 1 stays sealed") && reported[1].contains("changed"), "\(reported)")
+        let messages = try await makeOpening(archive).open(text(), named: "key.txt")
+        #expect(messages.count == 2 && messages[0].contains("recording 2 is open"))
+        #expect(messages[1].contains("recording 1 stays sealed") && messages[1].contains("changed"), "\(messages)")
     }
 
     @Test("if there is no tmpfs or no sealed recording, nothing is opened")
     func nowhere() async throws {
         let archive = try storage.archive()
-        let nothing = await thrown { _ = try await opening(archive).open(text(), named: "key.txt") }
-        #expect(nothing?.message.contains("no recording on this recorder is sealed") == true)
+        let nothingSealed = await thrown { _ = try await makeOpening(archive).open(text(), named: "key.txt") }
+        #expect(nothingSealed?.message.contains("no recording on this recorder is sealed") == true)
         try await seal(["zanzibar"], in: archive)
         // /proc is not a tmpfs.
-        let disk = opening(archive, in: ["/proc", keys.file("missing")])
-        let error = await thrown { _ = try await disk.open(text(), named: "key.txt") }
+        let diskOpening = makeOpening(archive, in: ["/proc", keys.file("missing")])
+        let error = await thrown { _ = try await diskOpening.open(text(), named: "key.txt") }
         #expect(error?.message.contains("is not in memory") == true)
-        #expect(disk.state == nil)
+        #expect(diskOpening.state == nil)
     }
 
     @Test(
@@ -275,10 +276,10 @@ import TestKit
         .enabled(if: canMount))
     func fullMemory() async throws {
         let archive = try storage.archive()
-        // Transcripts of 0.2 MB.
+        // Each transcript has 0.2 MB.
         for word in ["zanzibar", "mombasa", "pemba"] {
-            let long = (1...4).map { "\(word)\($0)" + String(repeating: "x", count: 50_000) }
-            try await storage.record([.samples(numbered(20_000))], words: [word] + long, in: archive)
+            let longWords = (1...4).map { "\(word)\($0)" + String(repeating: "x", count: 50_000) }
+            try await storage.record([.samples(numbered(20_000))], words: [word] + longWords, in: archive)
         }
         // Skips the other formats, which take minutes on an emulated board.
         var configuration = configuration()
@@ -289,25 +290,25 @@ import TestKit
         for kilobytes in [9_000, 11_500, 20_000] {
             #expect(mount("tmpfs", mountPoint.path, "tmpfs", 0, "size=\(kilobytes)k") == 0)
             defer { umount2(mountPoint.path, Int32(MNT_DETACH)) }
-            let opening = opening(archive, in: [mountPoint.path])
+            let opening = makeOpening(archive, in: [mountPoint.path])
             do {
-                let reported = try await opening.open(text(), named: "key.txt")
+                let messages = try await opening.open(text(), named: "key.txt")
                 let opened = try #require(opening.state?.recordings)
                 outcomes.append(opened)
                 // Only the latest recordings are open.
                 #expect(opened == Array((4 - opened.count)...3))
                 #expect(Set(try await opening.search("pemba", limit: 9).map(\.recording)) == [3])
                 #expect(try await opening.search("zanzibar", limit: 9).isEmpty == (opened.count < 3))
-                #expect(reported.count == (opened.count == 3 ? 1 : 2), "\(reported)")
+                #expect(messages.count == (opened.count == 3 ? 1 : 2), "\(messages)")
                 if opened.count < 3 {
                     let stillSealed = opened.count == 1 ? "recording 2, like the older one," : "recording 1"
                     #expect(
-                        reported.last?.hasPrefix("\(stillSealed) stays sealed: \(mountPoint.path): ") == true,
-                        "\(reported)")
-                    #expect(reported.last?.contains("opening this recording needs") == true)
-                    #expect(reported.last?.contains("; open it on a laptop") == true)
+                        messages.last?.hasPrefix("\(stillSealed) stays sealed: \(mountPoint.path): ") == true,
+                        "\(messages)")
+                    #expect(messages.last?.contains("opening this recording needs") == true)
+                    #expect(messages.last?.contains("; open it on a laptop") == true)
                 }
-                // Opened again with less space, the recordings stay open.
+                // The recordings stay open if there is too little space to open them again.
                 let freeBytes = try Folder(opening: mountPoint.path).freeBytes()
                 try Self.shell("head -c \(freeBytes - 65_536) /dev/zero > '\(mountPoint.path)/mine'")
                 let error = await thrown { _ = try await opening.open(text(), named: "key.txt") }
@@ -325,11 +326,11 @@ import TestKit
         }
         let counts = outcomes.map(\.count)
         #expect(counts.first == 0 && counts.contains { 1...2 ~= $0 } && counts.last == 3, "\(counts)")
-        // There is not even enough space for a database.
+        // With 64 kB, there is not even enough space for a database.
         #expect(mount("tmpfs", mountPoint.path, "tmpfs", 0, "size=64k") == 0)
         defer { umount2(mountPoint.path, Int32(MNT_DETACH)) }
         let error = await thrown {
-            _ = try await opening(archive, in: [mountPoint.path]).open(text(), named: "key.txt")
+            _ = try await makeOpening(archive, in: [mountPoint.path]).open(text(), named: "key.txt")
         }
         #expect(
             error?.message.hasPrefix("\(mountPoint.path): this file system in memory is full; ") == true,
@@ -337,36 +338,36 @@ import TestKit
         #expect(try FileManager.default.contentsOfDirectory(atPath: mountPoint.path) == [])
     }
 
-    @Test("two dozen recordings are opened one after the other, with few descriptors")
+    @Test("two dozen recordings are opened one after the other, so few descriptors are open at a time")
     func twoDozen() async throws {
         let archive = try storage.archive()
         try await seal((1...24).map { "word\($0)" }, in: archive)
-        let opening = opening(archive)
-        let paths = [storage.folder.path, memory.path]
+        let opening = makeOpening(archive)
+        let paths = [storage.folder.path, memoryFolder.path]
         let maximum = Mutex(0)
         let sampling = Task.detached {
             while !Task.isCancelled {
-                let count = Self.descriptors(below: paths)
+                let count = Self.descriptorCount(below: paths)
                 maximum.withLock { $0 = max($0, count) }
                 usleep(500)  // wait: the interval between two samples; a slow machine only samples less often
             }
         }
-        let before = Self.descriptors(below: paths)
-        let reported = try await opening.open(text(), named: "key.txt")
+        let before = Self.descriptorCount(below: paths)
+        let messages = try await opening.open(text(), named: "key.txt")
         sampling.cancel()
         await sampling.value
-        #expect(reported == ["24 recordings are open for an hour, or until fieldscribe lock"])
+        #expect(messages == ["24 recordings are open for an hour, or until fieldscribe lock"])
         #expect(try await opening.search("word17", limit: 9).map(\.recording) == [17])
         #expect(try await opening.search("kaduna", limit: 200).count == 24)
         #expect(maximum.withLock { $0 } - before < 20, "\(maximum.withLock { $0 }) descriptors, \(before) before")
         #expect(await opening.lock())
-        #expect(Self.descriptors(below: paths) == before)
+        #expect(Self.descriptorCount(below: paths) == before)
         #expect(try filesInMemory() == [])
         #expect(try await archive.historyFindings().isEmpty)
     }
 
     /// Returns the number of this process's descriptors for files below the paths.
-    private static func descriptors(below paths: [String]) -> Int {
+    private static func descriptorCount(below paths: [String]) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return names.count { name in
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
@@ -376,31 +377,31 @@ import TestKit
 
     @Test("the next start removes recordings that a killed process had opened")
     func leftovers() async throws {
-        let child = try Self.shell("sh -c 'echo $$'").filter(\.isNumber)
-        let leftover = "\(memory.path)/fieldscribe-opened-\(child)-abcdef"
+        let exitedProcess = try Self.shell("sh -c 'echo $$'").filter(\.isNumber)
+        let leftover = "\(memoryFolder.path)/fieldscribe-opened-\(exitedProcess)-abcdef"
         mkdir(leftover, 0o700)
         try Data("zanzibar".utf8).write(to: URL(filePath: "\(leftover)/text"))
-        _ = opening(try storage.archive())
+        _ = makeOpening(try storage.archive())
         #expect(try filesInMemory() == [])
     }
 
-    @Test("opened recordings that are erased or unsealed can no longer be read")
+    @Test("an opened recording that is erased can no longer be read, and its copy in memory is removed")
     func erased() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar", "mombasa"], in: archive)
-        let opening = opening(archive)
+        let opening = makeOpening(archive)
         _ = try await opening.open(text(), named: "key.txt")
         try await Erasure(storage: storage.folder.path, archive: archive).erase([1])
         #expect(try await opening.search("kaduna", limit: 9).map(\.recording) == [2])
         #expect(try await opening.archive(of: 1) == nil)
         try await opening.forget([1])
-        #expect(try found("zanzibar", below: memory.path) == "")
+        #expect(try paths(containing: "zanzibar", below: memoryFolder.path) == "")
         #expect(opening.state?.recordings == [2])
     }
 
     // MARK: Resealing
 
-    /// Opens recording 1 and adds a second pass to its opened copy.
+    /// Opens recording 1, and adds a second pass and the decrypted audio to the opened copy.
     private func openAndAddPass(
         _ opening: OpenedRecordings, frames: Int64 = 20_000
     ) async throws -> OpenedRecordings.Open {
@@ -417,41 +418,43 @@ import TestKit
     }
 
     /// Decrypts recording 1 with age and returns its transcript.
-    private func unsealed() throws -> String {
+    private func decryptedTranscript() throws -> String {
         let target = keys.file("opened")
         return try Self.shell(
-            "rm -rf '\(target)'; mkdir '\(target)'; cd '\(target)' && age -d -i '\(keys.file("key.txt"))' '\(file())' "
-                + "| tar x --strip-components=1 && sha256sum --quiet -c SHA256SUMS && cat transcript.txt")
+            "rm -rf '\(target)'; mkdir '\(target)'; cd '\(target)' && age -d -i '\(keys.file("key.txt"))' "
+                + "'\(sealedFile())' | tar x --strip-components=1 && sha256sum --quiet -c SHA256SUMS "
+                + "&& cat transcript.txt"
+        )
     }
 
     @Test(
-        "resealing stores the better transcript and the same audio, and adds a history entry", arguments: [1, 2])
-    func sealedAgain(channels: Int) async throws {
+        "resealing stores the new transcript and the same audio, and adds a history entry", arguments: [1, 2])
+    func resealed(channels: Int) async throws {
         let archive = try storage.archive()
         try await storage.record(
             [.samples(numbered(20_000))], channels: channels, words: ["zanzibar"], in: archive)
-        let sound = try samples(of: storage.audio(1))
+        let samplesBefore = try samples(of: storage.audio(1))
         #expect(try await SealingJob(configuration(), archive: archive).run().isEmpty)
         let before = try #require(try await archive.recordings().first?.seal)
-        let opening = opening(archive)
+        let opening = makeOpening(archive)
         let open = try await openAndAddPass(opening, frames: Int64(20_000 / channels))
-        #expect(try samples(of: RecordingFolder(storage: open.storage, recording: 1).audio) == sound)
+        #expect(try samples(of: RecordingFolder(storage: open.storage, recording: 1).audio) == samplesBefore)
         let manifestAfter = try #require(
             try await SealingJob(configuration(), archive: archive).reseal(1, from: open))
         await opening.updateManifest(of: 1, to: manifestAfter)
         #expect(try await archive.recordings().first?.seal == manifestAfter.text && manifestAfter.text != before)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder()).sorted() == ["journal.jsonl", "sealed.age"])
-        #expect(try unsealed().contains("pemba"))
+        #expect(try decryptedTranscript().contains("pemba"))
         try Self.shell("cd '\(keys.file("opened"))' && sox audio.flac -t raw -e signed -b 16 out.raw")
         let raw = try bytes("\(keys.file("opened"))/out.raw")
-        // All samples are unchanged, with two channels also.
-        let isWhole =
+        // All samples are unchanged, also with two channels.
+        let isUnchanged =
             raw == numbered(20_000).flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
-        #expect(isWhole, "\(raw.count) bytes")
+        #expect(isUnchanged, "\(raw.count) bytes")
         #expect(try Self.shell("grep -c zanzibar '\(keys.file("opened"))/journal.jsonl'") == "1\n")
         #expect(try await archive.history(of: 1).map(\.entry.act).suffix(3) == [.sealed, .opened, .sealed])
-        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
+        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).problems == [])
         // The resealed recording can be opened, too.
         _ = try await opening.open(text(), named: "key.txt")
         #expect(try await opening.search("pemba", limit: 9).count == 1)
@@ -468,7 +471,7 @@ import TestKit
             let archive = try storage.archive()
             try await storage.record([.samples(numbered(20_000))], words: ["zanzibar"], in: archive)
             #expect(try await SealingJob(configuration(), archive: archive).run().isEmpty)
-            let opening = opening(archive)
+            let opening = makeOpening(archive)
             let open = try await openAndAddPass(opening)
             let manifest = try #require(open.manifests[1])
             let (summary, timeline) = try #require(try await open.archive.transcript(of: 1))
@@ -495,14 +498,14 @@ import TestKit
         func check() async throws {
             let archive = try storage.archive()
             #expect(try await archive.recordings().map(\.isSealed) == [true])
-            #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
+            #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).problems == [])
             #expect(
                 try FileManager.default.contentsOfDirectory(atPath: folder()).sorted() == [
                     "journal.jsonl", "sealed.age",
                 ]
             )
-            #expect(try unsealed().contains(interruption == .written ? "zanzibar" : "pemba"))
-            for word in ["zanzibar", "pemba"] { #expect(try found(word, below: storage.folder.path) == "") }
+            #expect(try decryptedTranscript().contains(interruption == .written ? "zanzibar" : "pemba"))
+            for word in ["zanzibar", "pemba"] { #expect(try paths(containing: word, below: storage.folder.path) == "") }
         }
         try await check()
         #expect(try await storage.recover(.start).isEmpty)

@@ -14,9 +14,9 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
 /// Signed recordings are compared with their signatures, and are never extended or signed again.
 @Suite("Signed sound", .enabled(if: hasMinisign)) struct ProofTests {
     private let storage = Storage()
-    private var sums: String { storage.folder.file("recordings/000001/audio.sums") }
+    private var sumsPath: String { storage.folder.file("recordings/000001/audio.sums") }
 
-    /// Makes a signed recording of three seconds. If `isClosed` is false, it was cut short and recovered.
+    /// Makes a recording of three seconds. If `isClosed` is false, it was cut short and recovered.
     private func record(isClosed: Bool = true, isSigned: Bool = true) async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -35,7 +35,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await Verification(storage: storage.folder.path, archive: storage.archive()).run([], isQuick: isQuick)
     }
 
-    private func signatures() async throws -> Int {
+    private func signatureCount() async throws -> Int {
         try await storage.archive().history(of: 1).count { $0.entry.act == .signed }
     }
 
@@ -43,57 +43,57 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try names(inFolder: storage.folder.file("recordings/000001")).filter { $0.contains("surplus") }
     }
 
-    @Test("verify reports what it compared the sound with: the signature if there is one, otherwise the checksums")
+    @Test("verify reports what it compared the audio with: a signature, or if there is none, the checksums")
     func evidence() async throws {
         try await record()
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(16_000))], in: archive)
         try await storage.record([.samples(numbered(16_000))], in: archive)
         unlink(storage.folder.file("recordings/000003/audio.sums"))
-        let reported = try await Verification(storage: storage.folder.path, archive: archive).run([])
-        #expect(reported.map(\.outcome) == [.note, .note, .note])
-        #expect(reported.map(\.recording) == [1, 2, 3])
-        for (finding, text) in zip(
-            reported, ["the recorder's signature (SHA-256)", "checksums made for each second", "no checksum"])
+        let findings = try await Verification(storage: storage.folder.path, archive: archive).run([])
+        #expect(findings.map(\.outcome) == [.note, .note, .note])
+        #expect(findings.map(\.recording) == [1, 2, 3])
+        for (finding, evidence) in zip(
+            findings, ["the recorder's signature (SHA-256)", "checksums made for each second", "no checksum"])
         {
-            #expect(finding.message.contains(text), "\(finding)")
+            #expect(finding.message.contains(evidence), "\(finding)")
         }
         #expect(try await Verification(storage: storage.folder.path, archive: archive).run([], isQuick: true) == [])
     }
 
     @Test(
-        "the signature reveals changed sound, whether its checksums exist, are missing or were replaced",
+        "the signature reveals changed audio, whether its checksums exist, are missing or were replaced",
         arguments: [0, 1, 2])
     func altered(kind: Int) async throws {
         try await record()
-        if kind == 1 { unlink(sums) }
+        if kind == 1 { unlink(sumsPath) }
         try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 }
         if kind == 2 {
-            unlink(sums)
+            unlink(sumsPath)
             _ = try RecordingSums.complete(path: storage.audio(1))
         }
         let findings = try await verify()
         #expect(findings.allSatisfy { $0.outcome == .damaged && $0.recording == 1 })
         #expect(findings.count == (kind == 0 ? 2 : 1))
         #expect(findings.last?.message.contains("differs from the signed sound") == true, "\(findings)")
-        // No repair accepts the changed sound, and it is not signed again.
+        // No repair accepts the changed audio, and it is not signed again.
         let recovered = try await storage.recover()
         #expect(recovered.map(\.outcome) == (kind == 1 ? [.damaged] : []), "\(recovered)")
-        #expect(pathExists(sums) == (kind != 1))
+        #expect(pathExists(sumsPath) == (kind != 1))
         try await sign()
-        #expect(try await signatures() == 1)
+        #expect(try await signatureCount() == 1)
         #expect(try await verify().contains { $0.message.contains("differs from the signed sound") })
     }
 
-    @Test("if the sound matches its signature, wrong checksums are reported as damaged")
+    @Test("if the audio matches its signature, wrong checksums are reported as damaged")
     func otherSums() async throws {
         try await record()
         try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 }
-        unlink(sums)
+        unlink(sumsPath)
         _ = try RecordingSums.complete(path: storage.audio(1))
         try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 }
         let findings = try await verify()
-        #expect(findings.map(\.file) == [sums] && findings[0].outcome == .damaged, "\(findings)")
+        #expect(findings.map(\.file) == [sumsPath] && findings[0].outcome == .damaged, "\(findings)")
     }
 
     @Test("a missing public key is reported; a signature with an earlier key is not checked")
@@ -105,11 +105,11 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await sign()
         _ = try await storage.record([.samples(numbered(900))], in: storage.archive())
         try await sign()
-        let reported = try await verify()
+        let findings = try await verify()
         #expect(
-            reported.map(\.outcome) == [.note, .note]
-                && reported.contains { $0.message.contains("with an earlier key") },
-            "\(reported)")
+            findings.map(\.outcome) == [.note, .note]
+                && findings.contains { $0.message.contains("with an earlier key") },
+            "\(findings)")
     }
 
     enum Appended: CaseIterable { case bytes, odd, header, zeros, silentHeader, stereoSize }
@@ -136,29 +136,29 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await record(isClosed: isClosed)
         let before = try bytes(storage.audio(1))
         try append(kind)
-        let added = Array(try bytes(storage.audio(1)).dropFirst(before.count))
+        let addedBytes = Array(try bytes(storage.audio(1)).dropFirst(before.count))
         #expect(try await verify().contains { $0.outcome == .damaged && $0.file == storage.audio(1) })
-        let found = try await storage.recover(.start)
-        #expect(found.map(\.outcome) == [.repaired], "\(found)")
+        let findings = try await storage.recover(.start)
+        #expect(findings.map(\.outcome) == [.repaired], "\(findings)")
         let surplus = "\(storage.audio(1)).surplus-1"
-        #expect(found.first?.message.contains("set aside as \(surplus)") == true, "\(found)")
+        #expect(findings.first?.message.contains("set aside as \(surplus)") == true, "\(findings)")
         #expect(try bytes(storage.audio(1)) == before)
-        #expect(try bytes(surplus) == added)
+        #expect(try bytes(surplus) == addedBytes)
         #expect(try await storage.recover() == [])
         try await sign()
-        #expect(try await signatures() == 1)
+        #expect(try await signatureCount() == 1)
         #expect(try await storage.archive().recording(1)?.length.samples == 48_000)
         #expect(try await verify().allSatisfy { $0.outcome == .note })
     }
 
-    @Test("an unsigned recording is not extended either", arguments: [true, false])
+    @Test("audio appended to an unsigned recording is moved to another file, too", arguments: [true, false])
     func unsigned(isClosed: Bool) async throws {
         try await record(isClosed: isClosed, isSigned: false)
         let before = try bytes(storage.audio(1))
         try append(.bytes)
         // The recording is not signed before the next start has removed the appended audio.
         try await sign()
-        #expect(try await signatures() == 0)
+        #expect(try await signatureCount() == 0)
         #expect(try await storage.recover(.start).map(\.outcome) == [.repaired])
         #expect(try bytes(storage.audio(1)) == before)
         if isClosed {
@@ -168,21 +168,22 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
             #expect(try surplusFiles() == ["audio.wav.surplus-1", "audio.wav.surplus-2"])
         }
         try await sign()
-        #expect(try await signatures() == 1)
+        #expect(try await signatureCount() == 1)
     }
 
     @Test(
-        "moving appended audio continues after a kill at any step, and keeps one copy of that audio", arguments: 0...3)
+        "moving appended audio continues after a kill at any step, and keeps one intact copy of that audio",
+        arguments: 0...3)
     func killed(step: Int) async throws {
         try await record()
         let before = try bytes(storage.audio(1))
         try append(.header)
         let extended = try bytes(storage.audio(1))
-        let added = Data(extended.dropFirst(before.count))
+        let addedBytes = Data(extended.dropFirst(before.count))
         let (audio, surplus) = (storage.audio(1), "\(storage.audio(1)).surplus-1")
         // Step 0: part of the copy exists. Step 1: the copy is complete. Step 2: the header is restored, too.
-        if step == 0 { try added.prefix(9).write(to: URL(filePath: "\(audio).surplus.new")) }
-        if step >= 1 { try added.write(to: URL(filePath: surplus)) }
+        if step == 0 { try addedBytes.prefix(9).write(to: URL(filePath: "\(audio).surplus.new")) }
+        if step >= 1 { try addedBytes.write(to: URL(filePath: surplus)) }
         if step == 2 { try change(audio) { $0.replaceSubrange(..<512, with: before[..<512]) } }
         // Step 3: the copy has the right length but other contents.
         if step == 3 { try change(surplus) { $0[5] ^= 1 } }
@@ -213,13 +214,13 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         }
         let before = try bytes(storage.audio(1))
         for _ in 1...2 {
-            let found = try await storage.recover(.start)
-            #expect(found.map(\.outcome) == [.damaged] && found[0].message.contains("longer"), "\(found)")
+            let findings = try await storage.recover(.start)
+            #expect(findings.map(\.outcome) == [.damaged] && findings[0].message.contains("longer"), "\(findings)")
         }
         #expect(try bytes(storage.audio(1)) == before)
         #expect(try await storage.archive().recording(1)?.length.samples == 48_000)
         try await sign()
-        #expect(try await signatures() == 1)
+        #expect(try await signatureCount() == 1)
         #expect(try await verify().contains { $0.outcome == .damaged })
     }
 
@@ -257,9 +258,10 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
             if !isOwn { try add() }
         }
         try await write()
-        #expect(try await signatures() == 1)
-        let found = try await storage.recover(.start)
-        #expect(found.count == (isOwn ? found.count : 1) && found.allSatisfy { $0.outcome == .repaired }, "\(found)")
+        #expect(try await signatureCount() == 1)
+        let findings = try await storage.recover(.start)
+        #expect(isOwn || findings.count == 1, "\(findings)")
+        #expect(findings.allSatisfy { $0.outcome == .repaired }, "\(findings)")
         #expect(try surplusFiles().count == (isOwn ? 0 : 1))
         #expect(try samples(of: storage.audio(1)) == numbered(isOwn ? 60_000 : 48_000))
         #expect(try await storage.archive().recording(1)?.length.samples == (isOwn ? 60_000 : 48_000))
@@ -271,7 +273,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try change(storage.audio(1)) { $0.removeLast(9_000) }
         #expect(try await storage.recover(.start).contains { $0.outcome == .damaged })
         try await sign()
-        #expect(try await signatures() == 1)
+        #expect(try await signatureCount() == 1)
         #expect(try await verify().contains { $0.message.contains("differs from the signed sound") })
         #expect(try await storage.archive().recording(1)?.length.samples == 43_500)
     }

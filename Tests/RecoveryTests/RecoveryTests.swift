@@ -67,15 +67,17 @@ import TestKit
         rename(storage.audio(1), storage.folder.file("elsewhere"))
         #expect(try await storage.recover(.start).map(\.outcome) == [.damaged])
         #expect(try await storage.recover().map(\.outcome) == [.damaged])
-        func text() async throws -> (RecordingSummary, Timeline)? { try await storage.archive().transcript(of: 1) }
-        let (summary, timeline) = try #require(try await text())
+        func transcript() async throws -> (RecordingSummary, Timeline)? {
+            try await storage.archive().transcript(of: 1)
+        }
+        let (summary, timeline) = try #require(try await transcript())
         #expect(summary.isMissing && timeline.segments.map(\.text) == ["kept"])
         rename(storage.folder.file("elsewhere"), storage.audio(1))
         #expect(try await storage.recover(.start).map(\.outcome) == [.repaired])
-        #expect(try await text()?.0.isMissing == false)
+        #expect(try await transcript()?.0.isMissing == false)
     }
 
-    @Test("While another process uses the archive, nothing is changed")
+    @Test("While the archive is in use, nothing is changed")
     func busy() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(4000))], isClosed: false, in: archive)

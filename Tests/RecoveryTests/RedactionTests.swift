@@ -48,10 +48,10 @@ import TestKit
         #expect(timeline.gaps == [Gap(range, cause: .redacted)])
         #expect(try await archive.search("secretword", limit: 9).isEmpty)
         #expect(try await archive.search("cherries", limit: 9).count == 1)
-        let sound = try samples(of: storage.audio(1))
-        #expect(sound[..<900] == numbered(3_000)[..<900] && sound[1_700...] == numbered(3_000)[1_700...])
-        #expect(sound[900..<1_700].allSatisfy { $0 == 0 })
-        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
+        let audio = try samples(of: storage.audio(1))
+        #expect(audio[..<900] == numbered(3_000)[..<900] && audio[1_700...] == numbered(3_000)[1_700...])
+        #expect(audio[900..<1_700].allSatisfy { $0 == 0 })
+        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).problems == [])
         #expect(access("\(folder)/.striking", F_OK) != 0)
     }
 
@@ -128,23 +128,23 @@ import TestKit
         let archive = try storage.archive()
         try await record(in: archive)
         let path = storage.audio(1)
-        let sound = try await onThread(named: "test") { try soundDigest(of: path, length: SamplePosition(3_000)) }
+        let audioDigest = try await onThread(named: "test") { try soundDigest(of: path, length: SamplePosition(3_000)) }
         if isSigned { try await SigningJob(storage: storage.folder.path, archive: archive).run() }
         _ = try await Redaction(storage: storage.folder.path, archive: archive).redact(range, of: 1)
         let file = CorrectionImport.File(
-            name: "t.txt", text: "pears\n", neighbour: RecordingIdentity(recording: 1, sound: sound))
+            name: "t.txt", text: "pears\n", neighbour: RecordingIdentity(recording: 1, sound: audioDigest))
         let error = await thrown {
             _ = try await CorrectionImport(
                 storage.configuration, archive: archive, program: builtProgram("fieldscribe")
             ).apply(file)
         }
-        let words = isSigned ? "of recording 1; copy" : "of recording 1, or of another recording; copy"
+        let ending = isSigned ? "of recording 1; copy" : "of recording 1, or of another recording; copy"
         #expect(
-            error?.message.contains("was made before a redaction \(words)") == true,
+            error?.message.contains("was made before a redaction \(ending)") == true,
             "\(String(describing: error))")
     }
 
-    @Test("while a recording runs, the checksums are only updated after it ends")
+    @Test("while a recording runs, its words and audio are redacted, but its checksums are updated after it ends")
     func growing() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -158,7 +158,7 @@ import TestKit
         #expect(try await !redaction.finish(1))
     }
 
-    @Test("earlier copies are listed and no longer count, and the USB drive's contents are removed to be rebuilt")
+    @Test("earlier copies are listed and no longer count, and the USB drive's list of contents is removed")
     func copies() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -176,38 +176,38 @@ import TestKit
             try await archive.add(
                 ExportEntry(recording: 1, pass: 1, volume: volume, folder: folder, manifest: "n", exportedAt: 1))
         }
-        let next = SampleRange(SamplePosition(100), SamplePosition(200))
-        let reported = try await Redaction(storage: storage.folder.path, archive: archive).redact(next, of: 1)
+        let secondRange = SampleRange(SamplePosition(100), SamplePosition(200))
+        let reported = try await Redaction(storage: storage.folder.path, archive: archive).redact(secondRange, of: 1)
         #expect(
             reported.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
 
         // A copy that began before the redaction does not count, even if it is recorded after it.
-        var late = ExportEntry(
+        var entry = ExportEntry(
             recording: 1, pass: 1, volume: "9999-0000", folder: "late", manifest: "m", exportedAt: 6)
-        late.struck = 1
-        try await archive.add(late)
-        (late.folder, late.struck) = ("since", 2)
-        try await archive.add(late)
+        entry.struck = 1
+        try await archive.add(entry)
+        (entry.folder, entry.struck) = ("since", 2)
+        try await archive.add(entry)
         #expect(try await archive.exports(of: 1).map(\.pass).suffix(2) == [nil, 1])
     }
 
-    /// The end of a recording, its pauses, and the expected last minute, in seconds.
-    struct Minute: Sendable {
-        var until: Int
+    /// The end of a recording, its pauses, and the expected range for its last minute, in seconds.
+    struct LastMinute: Sendable {
+        var recordingEnd: Int
         var pauses: [[Int]]
         var from: Int
         var to: Int
 
-        static let cases: [Minute] = [
-            Minute(until: 100, pauses: [[60, 80]], from: 20, to: 100),
-            Minute(until: 130, pauses: [[60, 130]], from: 0, to: 60),
-            Minute(until: 130, pauses: [[70, 140]], from: 10, to: 70),
-            Minute(until: 200, pauses: [[100, 110], [120, 180]], from: 70, to: 200),
-            Minute(until: 200, pauses: [[120, 180], [100, 120], [180, 200]], from: 40, to: 100),
-            Minute(until: 50, pauses: [[0, 10]], from: 0, to: 50),
-            Minute(until: 100, pauses: [[0, 40]], from: 40, to: 100),
-            Minute(until: 80, pauses: [], from: 20, to: 80),
-            Minute(until: 100, pauses: [[100, 130]], from: 40, to: 100),
+        static let cases: [LastMinute] = [
+            LastMinute(recordingEnd: 100, pauses: [[60, 80]], from: 20, to: 100),
+            LastMinute(recordingEnd: 130, pauses: [[60, 130]], from: 0, to: 60),
+            LastMinute(recordingEnd: 130, pauses: [[70, 140]], from: 10, to: 70),
+            LastMinute(recordingEnd: 200, pauses: [[100, 110], [120, 180]], from: 70, to: 200),
+            LastMinute(recordingEnd: 200, pauses: [[120, 180], [100, 120], [180, 200]], from: 40, to: 100),
+            LastMinute(recordingEnd: 50, pauses: [[0, 10]], from: 0, to: 50),
+            LastMinute(recordingEnd: 100, pauses: [[0, 40]], from: 40, to: 100),
+            LastMinute(recordingEnd: 80, pauses: [], from: 20, to: 80),
+            LastMinute(recordingEnd: 100, pauses: [[100, 130]], from: 40, to: 100),
         ]
 
         static func range(_ from: Int, _ to: Int) -> SampleRange {
@@ -216,13 +216,13 @@ import TestKit
     }
 
     @Test(
-        "the last seconds exclude pauses at the end and in between",
-        arguments: Minute.cases)
-    func pauses(minute: Minute) throws {
-        let pauses = minute.pauses.map { Minute.range($0[0], $0[1]) }
-        let found = try RedactionRequest(recording: 7, last: 60).range(
-            of: 7, upTo: SamplePosition(seconds: Double(minute.until)), pauses: pauses)
-        #expect(found == Minute.range(minute.from, minute.to))
+        "pauses do not count as part of the last seconds, and a pause at the end is left out",
+        arguments: LastMinute.cases)
+    func pauses(minute: LastMinute) throws {
+        let pauses = minute.pauses.map { LastMinute.range($0[0], $0[1]) }
+        let range = try RedactionRequest(recording: 7, last: 60).range(
+            of: 7, upTo: SamplePosition(seconds: Double(minute.recordingEnd)), pauses: pauses)
+        #expect(range == LastMinute.range(minute.from, minute.to))
     }
 
     @Test("in a recording that ended paused, the last seconds are those before the pause")
@@ -238,7 +238,7 @@ import TestKit
     }
 
     @Test(
-        "a range outside the recording is refused in one line",
+        "a range outside the recording is refused; the last minute of a shorter recording is all of it",
         arguments: [(5.0, 6.0), (0.1, 0.1), (-4, 0), (.nan, .nan)])
     func outside(from: Double, to: Double) throws {
         let request = RedactionRequest(recording: 7, from: from, to: to)

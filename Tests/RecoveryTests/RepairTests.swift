@@ -27,7 +27,8 @@ import TestKit
         }
     }
 
-    private func make(_ reason: StopReason, samples: Int = 5000) -> [UInt8] {
+    /// Returns the bytes of an intact file.
+    private func intactFile(_ reason: StopReason, samples: Int = 5000) -> [UInt8] {
         var header = WaveHeader()
         header.set(dataBytes: Int64(samples) * 2)
         header.set(reason: reason)
@@ -35,55 +36,57 @@ import TestKit
     }
 
     @Test(
-        "With any header, all audio is kept, and a second run finds nothing to do",
+        "With any header, all audio is kept, and a second repair changes nothing",
         arguments: Damage.allCases, [StopReason.cutShort, .button])
     func repaired(damage: Damage, reason: StopReason) throws {
         let path = folder.file("audio.wav")
-        var bytes = make(reason)
+        var bytes = intactFile(reason)
         damage.apply(to: &bytes)
         try Data(bytes).write(to: URL(filePath: path))
         let repair = try RecordingRepair.run(path: path, archived: (SamplePosition(5000), reason))
         #expect(repair.length.samples == 5000)
         #expect(repair.reason == reason)
         #expect(repair.changes.isEmpty == (damage == .nothing))
-        #expect(try RecoveryTests.bytes(path) == make(reason))
+        #expect(try RecoveryTests.bytes(path) == intactFile(reason))
         #expect(try samples(of: path) == numbered(5000))
-        let again = try RecordingRepair.run(path: path)
-        #expect(again.changes.isEmpty && again.length.samples == 5000 && again.reason == reason)
+        let secondRepair = try RecordingRepair.run(path: path)
+        #expect(secondRepair.changes.isEmpty && secondRepair.length.samples == 5000 && secondRepair.reason == reason)
         // An unreadable header is kept in a separate file unless it is all zeros.
         let isUnreadable = repair.changes.contains(.newHeader) && damage != .zeroedHeader
         #expect((try? RecoveryTests.bytes("\(path).damaged-header-1")) == (isUnreadable ? Array(bytes[..<512]) : nil))
     }
 
     @Test(
-        "If the header is unreadable, the recording was cut short unless the archive has its stop reason",
+        "If the header is unreadable, the archive's stop reason is used only if its length matches the file",
         arguments: [4999, 5000])
-    func reasonOfADamagedHeader(reported: Int64) throws {
+    func reasonOfADamagedHeader(archivedLength: Int64) throws {
         let path = folder.file("audio.wav")
-        var bytes = make(.button)
+        var bytes = intactFile(.button)
         Damage.zeroedHeader.apply(to: &bytes)
         try Data(bytes).write(to: URL(filePath: path))
-        let repair = try RecordingRepair.run(path: path, archived: (SamplePosition(reported), .button))
-        #expect(repair.reason == (reported == 5000 ? .button : .cutShort))
+        let repair = try RecordingRepair.run(path: path, archived: (SamplePosition(archivedLength), .button))
+        #expect(repair.reason == (archivedLength == 5000 ? .button : .cutShort))
     }
 
     @Test("A closed file that lost its end is marked as cut short, and the length of the loss is reported")
     func lostEnd() throws {
         let path = folder.file("audio.wav")
-        try Data(make(.button).dropLast(2001)).write(to: URL(filePath: path))
+        try Data(intactFile(.button).dropLast(2001)).write(to: URL(filePath: path))
         let repair = try RecordingRepair.run(path: path, archived: (SamplePosition(5000), .button))
         #expect(repair.reason == .cutShort)
         #expect(repair.missingSamples == 1001)
         #expect(try samples(of: path) == numbered(3999))
     }
 
-    @Test("Zeros in the last block are sound only if they were synced")
+    @Test("Zeros in the last block count as audio only if a plausible header includes them")
     func unwrittenTail() throws {
         let path = folder.file("audio.wav")
         let blockBytes = 3 * 4_096
-        for (claimed, expected) in [(9_000, 5_000), (1_000, 5_000), ((blockBytes - 512) / 2, (blockBytes - 512) / 2)] {
-            var bytes = make(.cutShort) + [UInt8](repeating: 0, count: blockBytes - 512 - 10_000)
-            withUnsafeBytes(of: UInt32(claimed * 2).littleEndian) { bytes.replaceSubrange(508..<512, with: $0) }
+        for (claimedSamples, expected) in [
+            (9_000, 5_000), (1_000, 5_000), ((blockBytes - 512) / 2, (blockBytes - 512) / 2),
+        ] {
+            var bytes = intactFile(.cutShort) + [UInt8](repeating: 0, count: blockBytes - 512 - 10_000)
+            withUnsafeBytes(of: UInt32(claimedSamples * 2).littleEndian) { bytes.replaceSubrange(508..<512, with: $0) }
             try Data(bytes).write(to: URL(filePath: path))
             let repair = try RecordingRepair.run(path: path)
             #expect(repair.length.samples == expected)
@@ -91,26 +94,28 @@ import TestKit
             #expect(try samples(of: path).prefix(5_000) == numbered(5_000)[...])
             #expect(try RecordingRepair.run(path: path).changes == [])
         }
-        // The new length may end anywhere in the block; one power cut left 256 bytes of sound and 3,200 bytes of zeros.
-        for (claimed, expected) in [(5_400, 5_500), (5_500, 5_500), (5_600, 5_600), (5_800, 5_800), (7_000, 5_500)] {
-            var bytes = make(.cutShort, samples: 5_500) + [UInt8](repeating: 0, count: 600)
-            withUnsafeBytes(of: UInt32(claimed * 2).littleEndian) { bytes.replaceSubrange(508..<512, with: $0) }
+        // The new length may end anywhere in the block; one power cut left 256 bytes of audio and 3,200 bytes of zeros.
+        for (claimedSamples, expected) in [
+            (5_400, 5_500), (5_500, 5_500), (5_600, 5_600), (5_800, 5_800), (7_000, 5_500),
+        ] {
+            var bytes = intactFile(.cutShort, samples: 5_500) + [UInt8](repeating: 0, count: 600)
+            withUnsafeBytes(of: UInt32(claimedSamples * 2).littleEndian) { bytes.replaceSubrange(508..<512, with: $0) }
             try Data(bytes).write(to: URL(filePath: path))
-            #expect(try RecordingRepair.run(path: path).length.samples == expected, "claimed \(claimed)")
+            #expect(try RecordingRepair.run(path: path).length.samples == expected, "header: \(claimedSamples)")
             #expect(try samples(of: path).prefix(5_500) == numbered(5_500)[...])
             #expect(try RecordingRepair.run(path: path).changes == [])
         }
         // At most one block of zeros is removed.
-        var silent = Array(make(.cutShort).prefix(512)) + [UInt8](repeating: 0, count: blockBytes - 512)
+        var silent = Array(intactFile(.cutShort).prefix(512)) + [UInt8](repeating: 0, count: blockBytes - 512)
         silent.replaceSubrange(508..<512, with: [2, 0, 0, 0])
         try Data(silent).write(to: URL(filePath: path))
         #expect(try RecordingRepair.run(path: path).length.samples == (2 * 4_096 - 512) / 2)
     }
 
-    @Test("A file without a complete header becomes an empty recording", arguments: [0, 1, 11, 511, 512])
+    @Test("A file with at most a header becomes an empty recording", arguments: [0, 1, 11, 511, 512])
     func shorterThanAHeader(length: Int) throws {
         let path = folder.file("audio.wav")
-        let bytes = Array(make(.cutShort).prefix(length))
+        let bytes = Array(intactFile(.cutShort).prefix(length))
         try Data(bytes).write(to: URL(filePath: path))
         let repair = try RecordingRepair.run(path: path)
         #expect(repair.length == .zero && repair.reason == .cutShort)

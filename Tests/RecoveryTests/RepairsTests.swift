@@ -26,15 +26,15 @@ import TestKit
         #expect(opened.findings == [] && !opened.repairs.isDone)
         #expect(try await opened.archive.recordings().map(\.length.samples) == [0, 0, 0, 0, 0])
         #expect(try await storage.record([.samples(numbered(1000))], in: opened.archive) == 6)
-        let found = try await opened.repairs.run()
+        let findings = try await opened.repairs.run()
         #expect(opened.repairs.isDone)
-        #expect(Set(found.compactMap(\.recording)) == [1, 2, 3, 4, 5])
+        #expect(Set(findings.compactMap(\.recording)) == [1, 2, 3, 4, 5])
         #expect(try await opened.archive.recordings().map(\.length.samples) == [3000, 3000, 3000, 3000, 3000, 1000])
         #expect(try await opened.repairs.run() == [])
     }
 
-    @Test("An interrupted run continues with the remaining recordings")
-    func interrupted() async throws {
+    @Test("After a cancelled run, the next run repairs the recordings")
+    func cancelled() async throws {
         try await record(3)
         let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)
         let task = Task {
@@ -77,7 +77,7 @@ import TestKit
         #expect(try samples(of: storage.audio(1)) == numbered(900_000))
     }
 
-    @Test("A damage marker makes the next start check the whole database; if it is intact, the marker is removed")
+    @Test("The next start removes a damage marker if the database is intact")
     func marker() async throws {
         try await record(1)
         let marker = DamageMarker(of: storage.configuration.archivePath)
@@ -108,7 +108,7 @@ import TestKit
         #expect(timeline.gaps.map(\.range.start.samples) == [3000, 3200])
         #expect(try samples(of: storage.audio(1)) == numbered(3000) + [Int16](repeating: 0, count: 2000))
         #expect(try await archive.recording(2)?.length.samples == 3000)
-        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([1]).wrong == [])
+        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([1]).problems == [])
     }
 }
 

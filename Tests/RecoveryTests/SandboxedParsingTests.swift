@@ -11,11 +11,11 @@ import TestKit
 /// Parses files from outside with the real sandboxed process.
 @Suite("Sandboxed parsing") struct SandboxedParsingTests {
     init() {
-        // As in our programs, writing to a process that has exited must be an error, not a signal.
+        // As in the programs, writing to a process that has exited must be an error, not a signal.
         signal(SIGPIPE, SIG_IGN)
     }
 
-    private func parsed(
+    private func parse(
         _ text: String, _ name: String, limits: SandboxedProcess.Limits = .init()
     ) throws -> IncomingFile {
         let process = SandboxedProcess(
@@ -27,20 +27,21 @@ import TestKit
 
     private func refusal(_ body: () throws -> IncomingFile) -> DeviceError? { thrown { _ = try body() } }
 
-    /// Returns corrections with a valid beginning and an unexpected array.
-    private func page(with others: Int) -> String {
+    /// Returns valid corrections that also have an array of `count + 1` numbers, which no page writes.
+    private func corrections(withNumbers count: Int) -> String {
         #"{"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\#(String(repeating: "a", count: 64))"},"#
             + #""editor":{"name":"Ann","saved":1},"segments":[],"other":["#
-            + String(repeating: "1,", count: others) + "1]}"
+            + String(repeating: "1,", count: count) + "1]}"
     }
 
     @Test(
         "the sandboxed process returns the same content as parsing in this process",
         arguments: ["corrections.json", "text.srt"])
     func same(name: String) throws {
-        let text = name == "text.srt" ? "1\n00:00:00,000 --> 00:00:01,000\nOne two, three.\n" : page(with: 3)
+        let text =
+            name == "text.srt" ? "1\n00:00:00,000 --> 00:00:01,000\nOne two, three.\n" : corrections(withNumbers: 3)
         let expected = try IncomingFile(Array(text.utf8), as: .init(named: name), name: name)
-        let actual = try parsed(text, name)
+        let actual = try parse(text, name)
         #expect(actual.content == expected.content && actual.identity == expected.identity)
     }
 
@@ -49,7 +50,7 @@ import TestKit
         arguments: [("a.csv", "x"), ("corrections.json", "{"), ("b c.vtt", "no"), ("--help.srt", "no")])
     func errors(name: String, text: String) {
         let expected = refusal { try IncomingFile(Array(text.utf8), as: .init(named: name), name: name) }
-        #expect(expected != nil && refusal { try parsed(text, name) } == expected)
+        #expect(expected != nil && refusal { try parse(text, name) } == expected)
     }
 
     @Test(
@@ -61,7 +62,7 @@ import TestKit
     func hostile(pattern: String) throws {
         let text = String(repeating: pattern, count: 500_000 / pattern.utf8.count)
         for name in EditedTranscript.fileExtensions.map({ "a.\($0)" }) + ["corrections.json", "corrections.html"] {
-            do { _ = try parsed(text, name) } catch let error as DeviceError {
+            do { _ = try parse(text, name) } catch let error as DeviceError {
                 let isLine = error.message.hasPrefix(name) && !error.message.contains("\n")
                 #expect(isLine && error.message.utf8.count < 300, "\(name): \(error.message)")
                 // The memory suffices for all files, so this message would mean a crash.
@@ -70,15 +71,15 @@ import TestKit
         }
     }
 
-    @Test("exceeding the memory limit yields one line")
+    @Test("exceeding the memory limit gives a one-line error")
     func memory() throws {
         let limits = SandboxedProcess.Limits(memory: 16 << 20)
         let text = String(repeating: "word ", count: 6_000_000)
-        let error = try #require(refusal { try parsed(text, "a.txt", limits: limits) })
+        let error = try #require(refusal { try parse(text, "a.txt", limits: limits) })
         #expect(error.message.hasPrefix("a.txt: cannot be read with 16 MB of memory"), "\(error.message)")
     }
 
-    @Test("exceeding the time limit yields one line")
+    @Test("exceeding the time limit gives a one-line error")
     func time() throws {
         let process = SandboxedProcess(
             program: "/bin/sh", arguments: ["-c", "while :; do :; done"], limits: .init(cpuSeconds: 1))
@@ -86,15 +87,15 @@ import TestKit
         #expect(error.message.hasPrefix("a.srt: takes more than 1 s of CPU time to read"), "\(error.message)")
     }
 
-    @Test("an answer that is too long yields one line")
+    @Test("an answer that is too long gives a one-line error")
     func answer() throws {
         let text = "1\n00:00:00,000 --> 00:00:01,000\n" + String(repeating: "one ", count: 100_000)
-        let error = try #require(refusal { try parsed(text, "a.srt", limits: .init(answer: 10_000)) })
+        let error = try #require(refusal { try parse(text, "a.srt", limits: .init(answer: 10_000)) })
         #expect(error.message.hasPrefix("a.srt: contains more than any recording"), "\(error.message)")
     }
 
     @Test(
-        "a process that fails or gives no valid answer yields one line",
+        "a process that fails or has no valid answer gives a one-line error",
         arguments: ["/bin/false", "/bin/true", "/bin/echo"])
     func crashed(program: String) {
         let error = refusal { try IncomingFile(confined: Array("x".utf8), as: .text, name: "a.srt", program: program) }
@@ -104,7 +105,7 @@ import TestKit
     @Test("the sandboxed process cannot open files, start processes or use the network")
     func confined() throws {
         let child = try ChildProcess(try builtProgram("fieldscribe"), arguments: ["read-incoming", "text"])
-        // The process drops its rights before it reads its input.
+        // The process gives up its rights before it reads its input.
         try waitUntil("a system call filter") { try lines("/proc/\(child.id)/status").contains("Seccomp:\t2") }
         #expect(try lines("/proc/\(child.id)/status").contains("NoNewPrivs:\t1"))
         for task in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(child.id)/task") {

@@ -44,7 +44,7 @@ import TestKit
         return configuration
     }
 
-    private func sealing(_ archive: SQLiteArchive) -> SealingJob {
+    private func sealingJob(_ archive: SQLiteArchive) -> SealingJob {
         SealingJob(configuration, archive: archive)
     }
 
@@ -52,13 +52,13 @@ import TestKit
 
     private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
 
-    /// Returns the files in the archive that contain a word, in lower or upper case.
-    private func found(_ word: String) throws -> String {
+    /// Returns the paths of the files in the archive that contain a word, ignoring case, one per line.
+    private func paths(containing word: String) throws -> String {
         try Self.shell("cd '\(storage.folder.path)' && grep -rail '\(word)' . | sort")
     }
 
-    /// Decrypts recording 1 with age and returns the folder.
-    private func opened() throws -> String {
+    /// Decrypts recording 1 with age, and returns the folder with its files.
+    private func decrypt() throws -> String {
         let target = keys.file("opened")
         try Self.shell(
             "rm -rf '\(target)'; mkdir '\(target)'; cd '\(target)' && age -d -i '\(keys.file("key.txt"))' "
@@ -79,29 +79,29 @@ import TestKit
         let archive = try storage.archive()
         try await record(in: archive)
         let before = try #require(try await archive.recordings().first)
-        let sound = try samples(of: storage.audio(1))
+        let samplesBefore = try samples(of: storage.audio(1))
         var reported: [Int] = []
-        let failures = try await sealing(archive).run { reported.append($0) }
+        let failures = try await sealingJob(archive).run { reported.append($0) }
         #expect(failures.isEmpty && reported == [1])
         #expect(try names() == Self.sealedNames)
-        for word in ["zanzibar", "mombasa", "pemba"] { #expect(try found(word) == "") }
+        for word in ["zanzibar", "mombasa", "pemba"] { #expect(try paths(containing: word) == "") }
         let (after, timeline) = try #require(try await archive.transcript(of: 1))
         #expect(after.isSealed && after.startedAt == before.startedAt && after.length == before.length)
         #expect(after.transcribedUpTo == after.length && timeline.segments.isEmpty && timeline.marks.isEmpty)
         #expect(try await archive.search("zanzibar", limit: 9).isEmpty)
         #expect(try await archive.passes(of: 1).isEmpty)
-        let opened = try opened()
-        #expect(try Self.shell("cd '\(opened)' && sha256sum --quiet -c SHA256SUMS 2>&1") == "")
-        let transcript = try Self.shell("cat '\(opened)/transcript.txt'")
+        let decrypted = try decrypt()
+        #expect(try Self.shell("cd '\(decrypted)' && sha256sum --quiet -c SHA256SUMS 2>&1") == "")
+        let transcript = try Self.shell("cat '\(decrypted)/transcript.txt'")
         #expect(transcript.contains("zanzibar") && transcript.contains("mombasa"))
-        #expect(try Self.shell("grep -c -e zanzibar -e pemba '\(opened)/journal.jsonl'") == "2\n")
-        try Self.shell("cd '\(opened)' && sox audio.flac -t raw -e signed -b 16 out.raw")
-        let raw = try bytes("\(opened)/out.raw")
-        #expect(raw == sound.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] })
-        // No more work is left for the recording.
-        #expect(try await sealing(archive).waiting().isEmpty)
+        #expect(try Self.shell("grep -c -e zanzibar -e pemba '\(decrypted)/journal.jsonl'") == "2\n")
+        try Self.shell("cd '\(decrypted)' && sox audio.flac -t raw -e signed -b 16 out.raw")
+        let raw = try bytes("\(decrypted)/out.raw")
+        #expect(raw == samplesBefore.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] })
+        // The recording needs no further work.
+        #expect(try await sealingJob(archive).waiting().isEmpty)
         #expect(try await archive.unfinished().isEmpty)
-        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
+        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).problems == [])
     }
 
     @Test("a recording stays sealed after a start and after the loss of the database")
@@ -109,7 +109,7 @@ import TestKit
         func seal() async throws {
             let archive = try storage.archive()
             try await record(in: archive)
-            #expect(try await sealing(archive).run().isEmpty)
+            #expect(try await sealingJob(archive).run().isEmpty)
         }
         try await seal()
         for depth in [Recovery.Depth.start, .everything] { #expect(try await storage.recover(depth) == []) }
@@ -119,7 +119,7 @@ import TestKit
             let archive = try storage.archive()
             let row = try #require(try await archive.recordings().first)
             #expect(row.isSealed && row.length.samples == 20_500 && row.transcribedUpTo == row.length)
-            #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
+            #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).problems == [])
             #expect(try names() == Self.sealedNames)
         }
         try await check()
@@ -131,12 +131,12 @@ import TestKit
         try await storage.record([.samples(numbered(4000))], words: ["open"], isClosed: false, in: archive)
         try await storage.record([.samples(numbered(4000))], in: archive)
         try await storage.record([.samples(numbered(4000))], words: ["done"], in: archive)
-        #expect(try await sealing(archive).waiting().map(\.id) == [3])
+        #expect(try await sealingJob(archive).waiting().map(\.id) == [3])
         #expect(try await SealingJob(storage.configuration, archive: archive).waiting().isEmpty)
     }
 
-    /// Only writes the sealed file, which is the first step.
-    private func writeSealed(_ archive: SQLiteArchive) async throws -> (manifest: SealedManifest, journal: Int64) {
+    /// Performs only the first step of sealing: writes the sealed file.
+    private func writeSealed(_ archive: SQLiteArchive) async throws -> (manifest: SealedManifest, journalBytes: Int64) {
         let journal = try await archive.journalContent(of: 1)
         let (summary, timeline) = try #require(try await archive.transcript(of: 1))
         let settings = CopySettings(formats: [.text, .html], audio: .flac, device: .host, volume: "", now: 1)
@@ -157,9 +157,9 @@ import TestKit
         func begin() async throws {
             let archive = try storage.archive()
             try await record(in: archive)
-            let (manifest, journal) = try await writeSealed(archive)
+            let (manifest, journalBytes) = try await writeSealed(archive)
             if interruption == .written { return }
-            #expect(try await archive.beginSealing(1, manifest, journalOf: journal))
+            #expect(try await archive.beginSealing(1, manifest, journalOf: journalBytes))
             #expect(try await archive.recordings().first?.isSealed == false)
             if interruption == .begun { return }
             try SealingJob.removeReadableFiles(in: RecordingFolder.open(1, in: storage.folder.path))
@@ -174,14 +174,14 @@ import TestKit
             let archive = try storage.archive()
             let (row, timeline) = try #require(try await archive.transcript(of: 1))
             #expect(row.isSealed == (interruption != .written))
-            #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
+            #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).problems == [])
             if interruption == .written {
                 #expect(timeline.segments.map(\.text) == ["zanzibar", "mombasa"])
                 #expect(try names() == ["audio.sums", "audio.wav", "journal.jsonl"])
             } else {
                 #expect(try names() == Self.sealedNames)
-                #expect(try found("zanzibar") == "")
-                #expect(try Self.shell("cat '\(try opened())/transcript.txt'").contains("zanzibar"))
+                #expect(try paths(containing: "zanzibar") == "")
+                #expect(try Self.shell("cat '\(try decrypt())/transcript.txt'").contains("zanzibar"))
             }
         }
         try await check()
@@ -191,20 +191,20 @@ import TestKit
     func meanwhile() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
-        let (manifest, journal) = try await writeSealed(archive)
+        let (manifest, journalBytes) = try await writeSealed(archive)
         try await archive.add(Bookmark(SamplePosition(900), text: "late"), recording: 1)
-        #expect(try await !archive.beginSealing(1, manifest, journalOf: journal))
+        #expect(try await !archive.beginSealing(1, manifest, journalOf: journalBytes))
         #expect(try await archive.transcript(of: 1)?.1.marks.map(\.text) == ["pemba", "late"])
-        #expect(try await sealing(archive).run().isEmpty)
-        #expect(try Self.shell("cat '\(try opened())/journal.jsonl'").contains("late"))
+        #expect(try await sealingJob(archive).run().isEmpty)
+        #expect(try Self.shell("cat '\(try decrypt())/journal.jsonl'").contains("late"))
     }
 
     @Test("once sealing has begun, redactions, corrections and bookmarks are refused, and the journal contains no text")
     func refusedMeanwhile() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
-        let (manifest, journal) = try await writeSealed(archive)
-        #expect(try await archive.beginSealing(1, manifest, journalOf: journal))
+        let (manifest, journalBytes) = try await writeSealed(archive)
+        #expect(try await archive.beginSealing(1, manifest, journalOf: journalBytes))
         let redaction = Redaction(storage: storage.folder.path, archive: archive)
         let attempts: [() async throws -> Void] = [
             { _ = try await redaction.redact(SampleRange(.zero, SamplePosition(900)), of: 1) },
@@ -222,16 +222,16 @@ import TestKit
                 "\(String(describing: error))")
         }
         #expect(!Redaction.isInProgress(1, in: storage.folder.path))
-        // A copy may be recorded in the meantime.
+        // A copy to a stick may still be added to the journal.
         try await archive.add(
             ExportEntry(recording: 1, pass: 1, volume: "V", folder: "f", manifest: "m", exportedAt: 5))
         let text = try #require(
             String(data: Data(contentsOf: URL(filePath: "\(folder)/journal.jsonl")), encoding: .utf8))
         #expect(!text.contains("zanzibar") && !text.contains("late") && text.contains(#""volume":"V""#))
-        #expect(try await sealing(archive).run().isEmpty)
+        #expect(try await sealingJob(archive).run().isEmpty)
         #expect(try names() == Self.sealedNames)
         #expect(try await archive.recordings().map(\.isSealed) == [true])
-        #expect(try Self.shell("cat '\(try opened())/journal.jsonl'").contains("zanzibar"))
+        #expect(try Self.shell("cat '\(try decrypt())/journal.jsonl'").contains("zanzibar"))
         let error = await thrown { _ = try await redaction.redact(SampleRange(.zero, SamplePosition(900)), of: 1) }
         #expect(error?.message.contains("is sealed") == true)
     }
@@ -241,26 +241,26 @@ import TestKit
         let archive = try storage.archive()
         try await record(in: archive)
         let range = SampleRange(SamplePosition(600), SamplePosition(1_000))
-        // The gap is stored and the transcript redacted, but the sound is not.
+        // The gap is stored and the transcript is redacted, but the audio is not.
         try Data().write(to: URL(filePath: "\(folder)/.striking"))
         try await archive.add(Gap(range, cause: .redacted), recording: 1)
         try await archive.redact(recording: 1)
-        #expect(try await sealing(archive).run().isEmpty)
+        #expect(try await sealingJob(archive).run().isEmpty)
         #expect(try await archive.recordings().map(\.isSealed) == [false])
         #expect(try names() == [".striking", "audio.sums", "audio.wav", "journal.jsonl"])
         try await Redaction(storage: storage.folder.path, archive: archive).finish(1)
-        #expect(try await sealing(archive).run().isEmpty)
+        #expect(try await sealingJob(archive).run().isEmpty)
         #expect(try names() == Self.sealedNames)
-        try Self.shell("cd '\(try opened())' && sox audio.flac -t raw -e signed -b 16 out.raw trim 600s 400s")
+        try Self.shell("cd '\(try decrypt())' && sox audio.flac -t raw -e signed -b 16 out.raw trim 600s 400s")
         #expect(try bytes("\(keys.file("opened"))/out.raw") == [UInt8](repeating: 0, count: 800))
     }
 
-    @Test("the sound is not erased if the sealed file has changed")
+    @Test("the audio is not erased if the sealed file has changed")
     func changedFile() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
-        let (manifest, journal) = try await writeSealed(archive)
-        #expect(try await archive.beginSealing(1, manifest, journalOf: journal))
+        let (manifest, journalBytes) = try await writeSealed(archive)
+        #expect(try await archive.beginSealing(1, manifest, journalOf: journalBytes))
         try change("\(folder)/sealed.age") { $0[300] ^= 1 }
         let error = await thrown { try await SealingJob.complete(1, in: storage.folder.path, archive) }
         #expect(error?.code == .damaged && error?.message.contains("restore it from a copy") == true)
@@ -271,7 +271,7 @@ import TestKit
     func verification(damage: Int) async throws {
         let archive = try storage.archive()
         try await record(in: archive)
-        #expect(try await sealing(archive).run().isEmpty)
+        #expect(try await sealingJob(archive).run().isEmpty)
         let file = "\(folder)/sealed.age"
         switch damage {
         case 0: try change(file) { $0[$0.count - 1] ^= 1 }
@@ -289,7 +289,7 @@ import TestKit
     func importing() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
-        #expect(try await sealing(archive).run().isEmpty)
+        #expect(try await sealingJob(archive).run().isEmpty)
         let file = CorrectionImport.File(name: "t.txt", text: "zanzibar\n", recording: 1)
         let error = await thrown {
             _ = try await CorrectionImport(configuration, archive: archive, program: builtProgram("fieldscribe")).apply(
@@ -301,26 +301,26 @@ import TestKit
         #expect(error?.message.contains("age -d -i key.txt") == true)
     }
 
-    @Test("a copy of a damaged database is reported once any recording is sealed")
+    @Test("the copy of a damaged database is reported if any recording is sealed")
     func damagedDatabases() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
         let damagedCopy = storage.folder.file("archive.sqlite.damaged-1")
         try Data("zanzibar".utf8).write(to: URL(filePath: damagedCopy))
         let verification = Verification(storage: storage.folder.path, archive: archive)
-        #expect(try await verification.run([]).wrong == [])
-        #expect(try await sealing(archive).run().isEmpty)
+        #expect(try await verification.run([]).problems == [])
+        #expect(try await sealingJob(archive).run().isEmpty)
         let findings = try await verification.run([], isQuick: true)
         #expect(findings.map(\.file) == [damagedCopy] && findings[0].message.contains("that was set aside"))
         unlink(damagedCopy)
-        #expect(try await verification.run([]).wrong == [])
+        #expect(try await verification.run([]).problems == [])
     }
 
     @Test("nothing can be added to a sealed recording, but it can be erased")
     func afterwards() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
-        #expect(try await sealing(archive).run().isEmpty)
+        #expect(try await sealingJob(archive).run().isEmpty)
         let attempts: [() async throws -> Void] = [
             { try await archive.add(Bookmark(.zero, text: "no"), recording: 1) },
             { _ = try await archive.beginPass(recording: 1, engine: engine, profile: "final") },
@@ -364,7 +364,7 @@ import TestKit
         try await storage.record([.samples(noise)], words: ["zanzibar"], in: archive)
         let target = disk.file("recordings/000001")
         func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: target).sorted() }
-        let before = (try names(), try bytes(storage.audio(1)))
+        let (namesBefore, audioBefore) = (try names(), try bytes(storage.audio(1)))
         var configuration = storage.configuration
         configuration.storage.seal = [recipient]
         configuration.recognizer.secondPass = .no
@@ -377,9 +377,9 @@ import TestKit
         func expectRefusal(_ reason: String) async throws {
             let failures = try await sealing.run()
             #expect(failures[1]?.code == .full && failures[1]?.message.contains(reason) == true, "\(failures)")
-            #expect(try names() == before.0 && bytes(storage.audio(1)) == before.1)
+            #expect(try names() == namesBefore && bytes(storage.audio(1)) == audioBefore)
             #expect(try await archive.recordings().map(\.isSealed) == [false])
-            #expect(try await Verification(storage: disk.path, archive: archive).run([]).wrong == [])
+            #expect(try await Verification(storage: disk.path, archive: archive).run([]).problems == [])
         }
         try fill(leaving: 1 << 20)
         try await expectRefusal("sealing this recording needs")

@@ -17,26 +17,27 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await archive.history(of: id).map(\.entry).filter { $0.act == .signed }
     }
 
-    @Test("a closed recording is signed once and again after a redaction; an unfinished or missing one is not")
+    @Test(
+        "a closed recording is signed once, and again after a redaction; one without its end or audio is not signed"
+    )
     func signing() async throws {
         let archive = try storage.archive()
         let id = try await storage.record([.samples(numbered(48_000))], words: ["one"], in: archive)
-        let cut = try await storage.record([.samples(numbered(900))], isClosed: false, in: archive)
+        let unfinished = try await storage.record([.samples(numbered(900))], isClosed: false, in: archive)
         let missing = try await storage.record([.samples(numbered(900))], in: archive)
         unlink(storage.audio(missing))
         let signing = SigningJob(storage: storage.folder.path, archive: archive)
         for _ in 1...2 { try await signing.run() }
-        let first = try await signatures(archive, id)
-        #expect(first.count == 1)
-        for other in [cut, missing] { #expect(try await signatures(archive, other).isEmpty) }
+        #expect(try await signatures(archive, id).count == 1)
+        for unsigned in [unfinished, missing] { #expect(try await signatures(archive, unsigned).isEmpty) }
 
         let request = RedactionRequest(recording: id, from: 0, to: 1)
         _ = try await Redaction(storage: storage.folder.path, archive: archive).redact(request)
         for _ in 1...2 { try await signing.run() }
-        let both = try await signatures(archive, id)
-        #expect(both.count == 2 && both[0].sound != both[1].sound)
+        let entries = try await signatures(archive, id)
+        #expect(entries.count == 2 && entries[0].sound != entries[1].sound)
         let key = try #require(RecorderKey.publicKey(in: storage.folder.path))
-        for entry in both {
+        for entry in entries {
             let lines = try #require(entry.signature).split(separator: " ")
             let text =
                 "untrusted comment: x\n\(lines[0])\ntrusted comment: \(HistoryEntry.signedComment)\n\(lines[1])\n"
@@ -52,7 +53,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await archive.history(of: id).last?.entry.act == .erased)
     }
 
-    @Test("a damaged key yields one line, and nothing is signed")
+    @Test("a damaged key gives a one-line error, and nothing is signed")
     func noKey() async throws {
         let archive = try storage.archive()
         let id = try await storage.record([.samples(numbered(900))], in: archive)

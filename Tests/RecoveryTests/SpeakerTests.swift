@@ -20,7 +20,7 @@ import TestKit
         return configuration
     }
 
-    /// Creates an empty model, and a shell script that answers instead of the real program.
+    /// Creates files that stand for a model, and a shell script that replaces the real program.
     private func diarization(_ script: String) throws -> DiarizationProcess {
         for name in ["campplus.ort", "libonnxruntime.so.1"] { try write("none\n", to: folder.file(name)) }
         return DiarizationProcess(program: try folder.program("diarizer", script), configuration)
@@ -51,25 +51,25 @@ import TestKit
         let archive = try await archive(recordings: 2)
         let diarization = try diarization(Self.answer)
         let shares = Mutex<[Int: [Double]]>([:])
-        let work = DiarizationJob(
+        let diarizationJob = DiarizationJob(
             configuration: configuration, archive: archive, hub: EventHub(), diarization: diarization
         ) { id, share in shares.withLock { $0[id, default: []].append(share) } }
-        #expect(try await work.run().map(\.count) == [2, 2])
-        let seen = shares.withLock { $0 }
-        #expect(seen == [1: [0, 1], 2: [0, 1]])
+        #expect(try await diarizationJob.run().map(\.count) == [2, 2])
+        let reportedShares = shares.withLock { $0 }
+        #expect(reportedShares == [1: [0, 1], 2: [0, 1]])
         #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.map(\.speaker) == [0, 1])
-        #expect(try await work.waiting().isEmpty)
-        #expect(try await work.run().isEmpty)
+        #expect(try await diarizationJob.waiting().isEmpty)
+        #expect(try await diarizationJob.run().isEmpty)
     }
 
     @Test("identifying speakers for the first time does not change the file of saved voices, even if it is damaged")
     func voicesKept() async throws {
         let archive = try await archive()
-        try write("damaged", to: file)
-        let work = DiarizationJob(
+        try write("damaged", to: voicesFile)
+        let diarizationJob = DiarizationJob(
             configuration: configuration, archive: archive, hub: EventHub(), diarization: try diarization(Self.answer))
-        #expect(try await work.run().map(\.count) == [2])
-        #expect(String(decoding: try content(ofFile: file, limit: 100), as: UTF8.self) == "damaged")
+        #expect(try await diarizationJob.run().map(\.count) == [2])
+        #expect(String(decoding: try content(ofFile: voicesFile, limit: 100), as: UTF8.self) == "damaged")
     }
 
     @Test("the request contains the ranges with words and the number of people")
@@ -80,30 +80,30 @@ import TestKit
         let script = "read line; echo \"$line $*\" >\(folder.file("request")); echo '{\"speakers\":{\"turns\":[]}}'"
         _ = try diarization(script)
         let diarization = DiarizationProcess(program: folder.file("diarizer"), configuration)
-        let work = DiarizationJob(
+        let diarizationJob = DiarizationJob(
             configuration: configuration, archive: archive, hub: EventHub(), diarization: diarization)
-        #expect(try await work.run().map(\.count) == [0])
+        #expect(try await diarizationJob.run().map(\.count) == [0])
         let request = String(decoding: try content(ofFile: folder.file("request"), limit: 10_000), as: UTF8.self)
         #expect(request.contains(#""count":3"#))
         #expect(request.contains("--audio \(storage.audio(1)) --model \(folder.path)"))
         #expect(request.contains(#""start":1750"#) && request.contains(#""end":5700"#), "\(request)")
     }
 
-    /// Two people, each with a microphone, speak alternately for one second. The crosstalk has a quarter of the level.
+    /// Two people, each with a microphone, take turns of one second each. The crosstalk has a quarter of the level.
     private static let conversation: [Int16] = (0..<16_000 * 8).flatMap { (index: Int) -> [Int16] in
         let amplitude = index % 3_200 < 1_600 ? 4_000 : 300
         let voice = Int16((index &* 7_919 % 2_001 - 1_000) * amplitude / 1_000)
         return index / 16_000 % 2 == 0 ? [voice, voice / 4] : [voice / 4, voice]
     }
 
-    @Test("two microphones need no model; a recording with one waits for the model, and the missing model is reported")
+    @Test("two microphones need no model; with one microphone, a missing model is reported, and the recording waits")
     func byChannel() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples([Int16](repeating: 5, count: 16_000))], words: ["one"], in: archive)
         let spoken = (0..<100).map { "word\($0)" }
         try await storage.record([.samples(Self.conversation)], channels: 2, words: spoken, in: archive)
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub())
-        let error = await thrown { try await work.run() }
+        let diarizationJob = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub())
+        let error = await thrown { try await diarizationJob.run() }
         #expect(error?.code == .missing && error?.message.contains("campplus.ort") == true)
         let speakers = try #require(try await archive.transcript(of: 2)?.1.speakers)
         #expect(speakers.count == 2)
@@ -112,28 +112,28 @@ import TestKit
                 SamplePosition(Int64(16_000 * second + 6_000)), SamplePosition(Int64(16_000 * second + 9_000)))
             #expect(speakers.speaker(of: word) == second % 2, "\(second)")
         }
-        #expect(try await work.waiting().map(\.id) == [1])
+        #expect(try await diarizationJob.waiting().map(\.id) == [1])
     }
 
-    @Test("if both microphones have the same sound or the number of people is not two, voices are compared")
+    @Test("if both channels are the same or the number of people is not two, voices are compared")
     func notByChannel() async throws {
         let archive = try storage.archive()
-        let same = Self.conversation.indices.map { Self.conversation[$0 / 2 * 2] }
+        let identicalChannels = Self.conversation.indices.map { Self.conversation[$0 / 2 * 2] }
         let spoken = (0..<100).map { "word\($0)" }
-        try await storage.record([.samples(same)], channels: 2, words: spoken, in: archive)
+        try await storage.record([.samples(identicalChannels)], channels: 2, words: spoken, in: archive)
         try await storage.record([.samples(Self.conversation)], channels: 2, words: spoken, in: archive)
         let diarization = try diarization(Self.answer)
         let regions = [SampleRange(.zero, SamplePosition(120_000))]
         #expect(try await diarization.speakersByChannel(in: storage.audio(1), regions: regions) == nil)
         #expect(try await diarization.speakersByChannel(in: storage.audio(2), regions: regions)?.count == 2)
-        var three = configuration
-        three.recognizer.speakers = .exactly(3)
-        let other = DiarizationProcess(three)
-        #expect(try await other.speakersByChannel(in: storage.audio(2), regions: regions) == nil)
-        let work = DiarizationJob(
+        var threePeople = configuration
+        threePeople.recognizer.speakers = .exactly(3)
+        let threeVoiceDiarization = DiarizationProcess(threePeople)
+        #expect(try await threeVoiceDiarization.speakersByChannel(in: storage.audio(2), regions: regions) == nil)
+        let diarizationJob = DiarizationJob(
             configuration: configuration, archive: archive, hub: EventHub(), diarization: diarization)
-        #expect(try await work.run().map(\.recording) == [1, 2])
-        #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.count == 2, "not the model's turns")
+        #expect(try await diarizationJob.run().map(\.recording) == [1, 2])
+        #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.count == 2, "the turns must come from the model")
     }
 
     /// Creates an archive of three recordings with two speakers each, and sets the names in the first.
@@ -177,7 +177,7 @@ import TestKit
         return VoiceprintJob(configuration: configuration, archive: archive, diarization: try diarization(script))
     }
 
-    private var file: String { "\(storage.configuration.storage.directory)/\(VoiceprintStore.fileName)" }
+    private var voicesFile: String { "\(storage.configuration.storage.directory)/\(VoiceprintStore.fileName)" }
     private func store() throws -> VoiceprintStore {
         try VoiceprintStore(in: storage.configuration.storage.directory)
     }
@@ -186,12 +186,12 @@ import TestKit
     func remember() async throws {
         let archive = try await archiveWithSpeakers()
         #expect(try await job(archive, remember: false).run().isEmpty)
-        #expect(access(file, F_OK) != 0, "no voice may be stored unless configured")
+        #expect(access(voicesFile, F_OK) != 0, "no voice may be stored unless configured")
         #expect(try await job(archive).run() == [2])
         #expect(try store().voices.map(\.name) == ["Anna"])
         #expect(try store().proposals == [2: ["B": "Anna"]])
         var status = stat()
-        #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(stat(voicesFile, &status) == 0 && status.st_mode & 0o777 == 0o600)
         #expect(try await archive.transcript(of: 2)?.1.annotations == nil, "a proposed name must not be set")
         let requests = { String(decoding: try content(ofFile: folder.file("requests"), limit: 100_000), as: UTF8.self) }
         let before = try requests()
@@ -210,7 +210,7 @@ import TestKit
         try await job(archive).run()
         #expect(try VoiceprintStore.forgetAll(upTo: 3, in: directory) == 1)
         #expect(try store().voices.isEmpty && store().proposals.isEmpty)
-        let text = String(decoding: try content(ofFile: file), as: UTF8.self)
+        let text = String(decoding: try content(ofFile: voicesFile), as: UTF8.self)
         #expect(!text.contains("Anna") && !text.contains("numbers"), "\(text)")
         #expect(try await job(archive).run().isEmpty)
         #expect(try store().voices.isEmpty)
@@ -241,7 +241,7 @@ import TestKit
     func namedLater() async throws {
         let archive = try await archiveWithSpeakers(naming: [:])
         #expect(try await job(archive).run().isEmpty)
-        #expect(access(file, F_OK) != 0, "there is no voice to save yet")
+        #expect(access(voicesFile, F_OK) != 0, "there is no voice to save yet")
         try await name(["A": "Dora"], in: 3, of: archive)
         #expect(try await job(archive).run() == [2])
         #expect(try store().proposals == [2: ["A": "Dora"]])
@@ -253,9 +253,9 @@ import TestKit
         #expect(try await job(archive).run().isEmpty)
         #expect(try requests() == before, "there is no new name")
         // If speakers are identified again, the recording's old voices are removed and learned again.
-        let again = DiarizationJob(
+        let secondJob = DiarizationJob(
             configuration: configuration, archive: archive, hub: EventHub(), diarization: try diarization(Self.answer))
-        #expect(try await again.run(try await archive.recordings().filter { $0.id == 1 }).map(\.recording) == [1])
+        #expect(try await secondJob.run(try await archive.recordings().filter { $0.id == 1 }).map(\.recording) == [1])
         #expect(try store().proposals == [2: ["A": "Dora"]])
         try await job(archive).run()
         #expect(try store().proposals == [2: ["A": "Dora", "B": "Anna"]])
@@ -264,9 +264,9 @@ import TestKit
     @Test("a file from an earlier version is read, and the recordings that it lists are processed once more")
     func earlierVersion() async throws {
         let archive = try await archiveWithSpeakers()
-        try write(#"{"after":0,"looked":{"2":2,"3":3},"proposals":{},"voices":[]}"#, to: file)
+        try write(#"{"after":0,"looked":{"2":2,"3":3},"proposals":{},"voices":[]}"#, to: voicesFile)
         #expect(try await job(archive).run() == [2])
-        try write(#"{"after":3,"looked":{},"proposals":{},"voices":[]}"#, to: file)
+        try write(#"{"after":3,"looked":{},"proposals":{},"voices":[]}"#, to: voicesFile)
         #expect(try await job(archive).run().isEmpty && store().ignoredUpTo == 3)
     }
 
@@ -299,7 +299,7 @@ import TestKit
         _ = try await Redaction(storage: directory, archive: archive).redact(redacted, of: 1)
         #expect(try store().voices.isEmpty)
         // A redaction removes an unreadable file completely.
-        try write("no voices\n", to: file)
+        try write("no voices\n", to: voicesFile)
         #expect(await thrown { try await job(archive).run() }?.message.contains("speakers forget") == true)
         _ = try await Redaction(storage: directory, archive: archive).redact(redacted, of: 3)
         #expect(try store().voices.isEmpty)
@@ -336,14 +336,14 @@ import TestKit
     @Test("a missing model is reported, and no speakers are stored")
     func missing() async throws {
         let archive = try await archive()
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub())
-        let error = await thrown { try await work.run() }
+        let diarizationJob = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub())
+        let error = await thrown { try await diarizationJob.run() }
         #expect(error?.code == .missing && error?.message.contains("campplus.ort") == true)
         #expect(try await archive.transcript(of: 1)?.1.speakers == nil)
     }
 
     @Test(
-        "a failure is reported, and the recording is tried again the next time",
+        "a failure is reported, and the next run tries the recording again",
         arguments: [
             (
                 "read line; echo '{\"code\":\"damaged\",\"message\":\"the network is damaged\"}'",
@@ -357,14 +357,14 @@ import TestKit
         let archive = try await archive()
         let hub = EventHub()
         let events = hub.events(withPartials: false)
-        let work = DiarizationJob(
+        let diarizationJob = DiarizationJob(
             configuration: configuration, archive: archive, hub: hub, diarization: try diarization(script))
-        #expect(try await work.run().isEmpty)
+        #expect(try await diarizationJob.run().isEmpty)
         hub.finish()
         var reported: [String] = []
         for await case .fault(_, let message) in events { reported.append(message) }
         #expect(reported.count == 1 && reported.first?.contains(message) == true, "\(reported)")
-        #expect(try await work.waiting().map(\.id) == [1])
+        #expect(try await diarizationJob.waiting().map(\.id) == [1])
     }
 
     // wait: a limit; the process exits by itself only after two hours
@@ -374,15 +374,15 @@ import TestKit
         let diarization = try diarization(
             // wait: simulates work that outlasts the test; the cancellation kills the process
             "echo $$ >\(folder.file("pid.new")); mv \(folder.file("pid.new")) \(folder.file("pid")); exec sleep 7200")
-        let work = DiarizationJob(
+        let diarizationJob = DiarizationJob(
             configuration: configuration, archive: archive, hub: EventHub(), diarization: diarization)
-        let task = Task { try await work.run().count }
+        let task = Task { try await diarizationJob.run().count }
         try await eventually("the process") { access(folder.file("pid"), F_OK) == 0 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         let text = String(decoding: try content(ofFile: folder.file("pid"), limit: 100), as: UTF8.self)
         let id = try #require(Int32(text.filter(\.isNumber)))
         #expect(kill(id, 0) == -1 && errno == ESRCH)
-        #expect(try await work.waiting().map(\.id) == [1])
+        #expect(try await diarizationJob.waiting().map(\.id) == [1])
     }
 }

@@ -11,11 +11,11 @@ import TestKit
 let engine = EngineDescription(name: "fake", version: "1", model: "plain")
 
 /// A sink that ignores all events.
-private struct Quiet: RecordingSink {}
+private struct NullSink: RecordingSink {}
 
 extension [StorageFinding] {
-    /// The findings except notes. Notes tell, for example, what the sound was compared with.
-    var wrong: [StorageFinding] { filter { $0.outcome != .note } }
+    /// The findings except notes. A note says, for example, what the audio was compared with.
+    var problems: [StorageFinding] { filter { $0.outcome != .note } }
 }
 
 /// A temporary storage directory for one test.
@@ -34,7 +34,7 @@ struct Storage {
 
     func archive() throws -> SQLiteArchive { try SQLiteArchive(path: configuration.archivePath) }
 
-    /// Runs a recovery and closes the archive.
+    /// Recovers the archive, closes it, and returns the findings.
     @discardableResult
     func recover(_ depth: Recovery.Depth = .everything) async throws -> [StorageFinding] {
         try await Recovery.open(configuration, depth: depth).findings
@@ -50,12 +50,12 @@ struct Storage {
     ) async throws -> Int {
         let id = try await archive.beginRecording(startedAt: 1000, clock: .unverified, microphone: "scripted:")
         let session = RecordingSession(microphone: ScriptedMicrophone(channels: channels, microphone + [.ended]))
-        let result = try await session.record(to: audio(id), sink: Quiet())
+        let result = try await session.record(to: audio(id), sink: NullSink())
         for gap in result.gaps { try await archive.add(gap, recording: id) }
         if isClosed {
             try await archive.endRecording(id, length: result.length, reason: result.reason)
         } else {
-            try unclose(audio(id))
+            try resetHeader(audio(id))
         }
         guard !words.isEmpty else { return id }
         let pass = try await archive.beginPass(recording: id, engine: engine, profile: "live")
@@ -69,8 +69,8 @@ struct Storage {
         return id
     }
 
-    /// Sets the header to the state that it has if the recorder is killed before the last sync.
-    private func unclose(_ path: String) throws {
+    /// Resets the header to what the recorder writes first, as if it had been killed before it updated the header.
+    private func resetHeader(_ path: String) throws {
         try change(path) { bytes in
             bytes.replaceSubrange(112..<144, with: Array("cut short".utf8) + [UInt8](repeating: 0, count: 23))
             bytes.replaceSubrange(4..<8, with: [0xF8, 0x01, 0, 0])

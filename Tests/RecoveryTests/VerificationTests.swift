@@ -10,11 +10,11 @@ import TestKit
     private let storage = Storage()
 
     enum Damage: String, CaseIterable, Sendable {
-        case none, header, halfSample, truncated, missing, noisyGap, sound, journal, otherJournal, ledger,
-            segmentBehindEnd, unknownFolder, history
+        case none, header, halfSample, truncated, missing, noisyGap, audio, journal, otherJournal, exportEntry,
+            segmentAfterEnd, unknownFolder, history
     }
 
-    private func damage(_ damage: Damage, in archive: SQLiteArchive) async throws {
+    private func apply(_ damage: Damage, to archive: SQLiteArchive) async throws {
         let audio = storage.audio(1)
         let journal = storage.folder.file("recordings/000001/journal.jsonl")
         switch damage {
@@ -24,15 +24,15 @@ import TestKit
         case .truncated: try change(audio) { $0.removeLast(1000) }
         case .missing: unlink(audio)
         case .noisyGap: try change(audio) { $0[512 + 2 * 3100] = 1 }
-        case .sound: try change(audio) { $0[512 + 2 * 1000] ^= 1 }
+        case .audio: try change(audio) { $0[512 + 2 * 1000] ^= 1 }
         case .journal: try change(journal) { $0[20] ^= 1 }
         case .otherJournal:
             let other = try bytes(storage.folder.file("recordings/000002/journal.jsonl"))
             try change(journal) { $0 = other }
-        case .ledger:
+        case .exportEntry:
             try await archive.add(
                 ExportEntry(recording: 1, pass: 1, volume: "v", folder: "f", manifest: "short", exportedAt: 5))
-        case .segmentBehindEnd: try await archive.commit(segment(9, "far"), pass: 1, recording: 1)
+        case .segmentAfterEnd: try await archive.commit(segment(9, "far"), pass: 1, recording: 1)
         case .history:
             try change(storage.folder.file("history.jsonl")) { bytes in
                 bytes = Array(bytes.drop { $0 != 0x0A }.dropFirst())
@@ -42,15 +42,15 @@ import TestKit
     }
 
     @Test(
-        "Intact files have no findings, and each kind of damage is reported with its file and a remedy",
+        "Intact files have no findings; damage is reported with its file and a remedy, only for its own recording",
         arguments: Damage.allCases)
     func findings(kind: Damage) async throws {
         let archive = try storage.archive()
         try await storage.record(
             [.samples(numbered(3000)), .lost(500), .samples(numbered(1500))], words: ["one", "two"], in: archive)
         try await storage.record([.samples(numbered(5000))], words: ["other"], in: archive)
-        try await damage(kind, in: archive)
-        let findings = try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong
+        try await apply(kind, to: archive)
+        let findings = try await Verification(storage: storage.folder.path, archive: archive).run([]).problems
         #expect(findings.isEmpty == (kind == .none), "\(findings)")
         for finding in findings {
             #expect(finding.outcome == .damaged && finding.file.hasPrefix(storage.folder.path))
@@ -62,11 +62,11 @@ import TestKit
         }
         let expected = kind == .unknownFolder ? [5, 2] : [1]
         #expect(kind == .none || Set(findings.map(\.recording)) == Set(expected), "\(findings)")
-        let second = try await Verification(storage: storage.folder.path, archive: archive).run([2]).wrong
-        #expect(second.isEmpty == (kind != .unknownFolder))
+        let secondFindings = try await Verification(storage: storage.folder.path, archive: archive).run([2]).problems
+        #expect(secondFindings.isEmpty == (kind != .unknownFolder))
     }
 
-    @Test("Damaged sound is reported with its time range, but not by a quick check")
+    @Test("Damaged audio is reported with its time range, but not by a quick check")
     func sound() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(40_000))], in: archive)
@@ -79,7 +79,7 @@ import TestKit
     }
 
     @Test(
-        "Recordings without checksums are reported in one line but are not damaged, and recover computes the checksums"
+        "Missing checksums are reported in one line and do not count as damage; recover computes them"
     )
     func unsummed() async throws {
         func record() async throws {
@@ -97,10 +97,10 @@ import TestKit
         #expect(try await storage.recover(.start) == [])
         #expect(try await storage.recover().map(\.outcome) == [.note, .note, .note])
         #expect(try await storage.recover() == [])
-        #expect(try await Verification(storage: storage.folder.path, archive: storage.archive()).run([]).wrong == [])
+        #expect(try await Verification(storage: storage.folder.path, archive: storage.archive()).run([]).problems == [])
     }
 
-    @Test("The current recording is reported as such, and its part on the disk is checked", arguments: [false, true])
+    @Test("The current recording is reported as such, and the part on the disk is checked", arguments: [false, true])
     func beingRecorded(isDamaged: Bool) async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(40_000))], isClosed: false, in: archive)
@@ -116,7 +116,7 @@ import TestKit
         try await storage.record([.samples(numbered(40_000))], in: archive)
         try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 }
         #expect(mkfifo(storage.folder.file("recordings/000009"), 0o600) == 0)
-        let findings = try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong
+        let findings = try await Verification(storage: storage.folder.path, archive: archive).run([]).problems
         #expect(findings.map(\.recording) == [1, 9], "\(findings)")
         #expect(findings.last?.message.contains("is not a folder") == true, "\(findings)")
     }

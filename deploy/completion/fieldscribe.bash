@@ -1,14 +1,14 @@
-# Completion of fieldscribe and fieldscribe-office for bash. The program itself lists what can come next.
+# Completion of fieldscribe and fieldscribe-office for bash. The hidden command `complete` lists the possible next words.
 
 _fieldscribe() {
-    local program=${COMP_WORDS[0]} word=${COMP_WORDS[COMP_CWORD]} line words=''
+    local program=${COMP_WORDS[0]} word=${COMP_WORDS[COMP_CWORD]} line kind words=''
     COMPREPLY=()
     while read -r line; do
         case $line in
         :files | :folders)
             compopt -o filenames 2>/dev/null
-            if [[ $line == :files ]]; then line=-f; else line=-d; fi
-            mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen "$line" -- "$word")
+            if [[ $line == :files ]]; then kind=-f; else kind=-d; fi
+            mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen "$kind" -- "$word")
             ;;
         :recordings) words+=" $("$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p')" ;;
         :models) words+=" $("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Makes a Debian 13 root for building the arm64 release, and the sysroot that the build links against. Both are in the
-# folder FIELDSCRIBE_ARM64, by default ~/.cache/fieldscribe-arm64. deploy/deb, deploy/image, Tests/Arm64 and
-# Tests/Appliance/image/build source this file.
+# folder FIELDSCRIBE_ARM64, by default ~/.cache/fieldscribe-arm64. Sourced by deploy/deb, deploy/image, Tests/Arm64 and
+# Tests/Appliance/image/build.
 
 . deploy/lib/debian.sh
 
@@ -15,7 +15,8 @@ libraries=(libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev libsphinx
     libsqlite3-dev libpq-dev libmicrohttpd-dev nettle-dev libc6-dev libstdc++-14-dev libgcc-14-dev linux-libc-dev libswiftlang)
 tools=(base-files bash coreutils dash sed grep findutils git pkgconf swiftlang binutils gcc "${libraries[@]}")
 
-# link_algebra FOLDER: makes the links for BLAS and LAPACK that sphinxbase needs; update-alternatives has not run here.
+# link_algebra FOLDER: makes the links to BLAS and LAPACK that sphinxbase needs. On an installed system, update-alternatives
+# makes them.
 link_algebra() {
     local name
     for name in blas lapack; do
@@ -43,8 +44,8 @@ make_toolroot() {
     echo "${tools[@]}" >"$root/complete"
 }
 
-# keep_symbols PACKAGE ROOT FOLDER: keeps a package's control files and links its libraries, already unpacked into ROOT, in
-# FOLDER. dpkg-shlibdeps finds the dependencies with them.
+# keep_symbols PACKAGE ROOT FOLDER: puts a package's control files, and links to its libraries that were unpacked into ROOT,
+# into FOLDER. dpkg-shlibdeps needs them to find dependencies.
 keep_symbols() {
     local folder
     [[ $(dpkg-deb --ctrl-tarfile "$1" | tar -t) == */shlibs* ]] || return 0

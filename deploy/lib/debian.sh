@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # the script that sources this sets cache and suite
-# Sourced by the scripts beside it: unpacks packages from a Debian release other than this machine's, without installing
-# them.
+# Sourced by deploy/lib/arm64.sh and scripts in Tests: downloads packages from another Debian release or architecture, and
+# unpacks them without installing them.
 
 say() { echo "$*" >&2; }
 
@@ -15,21 +15,21 @@ known_mirrors() {
 debian_mirror() {
     local mirror
     mirror=$(known_mirrors | head -n 1)
-    # apt learns a source's origin only from its indices.
+    # apt knows the origin of a source only once it has the indices.
     if [ -z "$mirror" ] && [ "$(id -u)" -eq 0 ]; then
         apt-get -qq update >&2
         mirror=$(known_mirrors | head -n 1)
     fi
     [ -n "$mirror" ] || {
-        say "$0: this machine's apt has no Debian mirror; this needs Debian 12 or 13"
+        say "$0: apt on this machine has no Debian mirror; use Debian 12 or 13"
         exit 3
     }
     echo "$mirror"
 }
 
-# update_indices FOLDER: downloads signed indices for the apt configured in the folder. If their expiry is apt's only
-# error, as with an intentionally frozen mirror, reports that and continues. Sets the array frozen to the options that
-# mmdebstrap then needs.
+# update_indices FOLDER: downloads signed indices for the apt that is configured in the folder. If apt's only error is that
+# they have expired, as on an intentionally frozen mirror, reports that and continues. Sets the array frozen to the options
+# that mmdebstrap then needs.
 # shellcheck disable=SC2034 # for callers that build a root from the same mirror
 update_indices() {
     local folder=$1 log=$1/update.log
@@ -48,8 +48,8 @@ update_indices() {
     APT_CONFIG=$folder/apt.conf apt-get -q -o Acquire::Check-Valid-Until=false update >&2
 }
 
-# prepare_apt ARCHITECTURE SUITE...: configures a separate apt in $cache/apt-ARCHITECTURE, as if nothing were installed,
-# for these Debian suites, with the component main or $components.
+# prepare_apt ARCHITECTURE SUITE...: configures an apt in $cache/apt-ARCHITECTURE for these Debian suites, as if no package
+# were installed. It uses the components in $components, by default main.
 prepare_apt() {
     local architecture=$1 folder=$cache/apt-$1 mirror name
     shift
@@ -77,8 +77,7 @@ CONF
     update_indices "$folder"
 }
 
-# fetch ARCHITECTURE PACKAGE...: downloads packages from Debian $suite and their dependencies into $cache, as if nothing
-# were installed.
+# fetch ARCHITECTURE PACKAGE...: downloads packages from Debian $suite and all their dependencies into $cache.
 fetch() {
     local architecture=$1 folder=$cache/apt-$1
     shift
@@ -96,5 +95,5 @@ unpack() {
         --exclude='./usr/share/doc' --exclude='./usr/share/man' --exclude='./usr/share/locale' "$@"
 }
 
-# is_made FOLDER PACKAGE...: whether the folder is complete and was made from exactly these packages.
+# is_made FOLDER PACKAGE...: whether the folder is complete and was made for exactly these packages.
 is_made() { [ "$(cat "$1/complete" 2>/dev/null)" = "${*:2}" ]; }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by Tests/runner.py: the packages and test data that each part of the tests needs in addition to a build.
+# Sourced by Tests/runner.py: the packages and test data that the parts of the tests need in addition to a build.
 
 . deploy/lib/packages.sh
 
@@ -35,7 +35,7 @@ install_dependencies() {
 }
 
 # fetch_test_data FILE LOGS: downloads test data and programs that Debian does not have, and writes environment variables
-# for them into the file. Prints a line "skipped:" for each unavailable item; tests that need it are skipped.
+# that name them into the file. For each unavailable item, prints a line "skipped:"; the tests that need it are skipped.
 fetch_test_data() {
     local file=$1 logs=$2 whisper pympi axe model speakers=${XDG_CACHE_HOME:-$HOME/.cache}/fieldscribe-speakers/model
     . deploy/lib/files.sh
@@ -51,17 +51,17 @@ fetch_test_data() {
     if model=$(make_whisper_model 2>"$logs/whisper-model.log"); then
         echo "FIELDSCRIBE_TEST_WHISPER=$model" >>"$file.new"
     else
-        echo "skipped: Whisper's real model: $(tail -n 1 "$logs/whisper-model.log")"
+        echo "skipped: the tests with Whisper's real model: $(tail -n 1 "$logs/whisper-model.log")"
     fi
     if pympi=$(make_pympi 2>"$logs/pympi.log"); then
         echo "FIELDSCRIBE_TEST_PYMPI=$pympi" >>"$file.new"
     else
-        echo "skipped: ELAN's documents by pympi: $(tail -n 1 "$logs/pympi.log")"
+        echo "skipped: the tests of ELAN documents with pympi: $(tail -n 1 "$logs/pympi.log")"
     fi
     if axe=$(make_axe 2>"$logs/axe.log"); then
         echo "FIELDSCRIBE_TEST_AXE=$axe/axe_playwright_python/axe.min.js" >>"$file.new"
     else
-        echo "skipped: the pages by axe-core: $(tail -n 1 "$logs/axe.log")"
+        echo "skipped: the tests of pages with axe-core: $(tail -n 1 "$logs/axe.log")"
     fi
     if model=$(make_model moonshine-tiny-en 2>"$logs/model.log"); then
         echo "FIELDSCRIBE_TEST_MODEL=$model" >>"$file.new"
@@ -71,7 +71,7 @@ fetch_test_data() {
     if deploy/model speakers --folder "$speakers" >"$logs/speakers.log" 2>&1; then
         echo "FIELDSCRIBE_TEST_SPEAKERS=$speakers" >>"$file.new"
     else
-        echo "skipped: the tests with the voice network: $(tail -n 1 "$logs/speakers.log")"
+        echo "skipped: the tests with the speaker model: $(tail -n 1 "$logs/speakers.log")"
     fi
     mv "$file.new" "$file"
 }

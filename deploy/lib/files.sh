@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by deploy/install and deploy/uninstall: which file belongs where.
+# Sourced by most scripts in deploy: the list of installed files, and functions for installing them.
 
 # Prints mode, source and destination of every installed file, except for the executable and the configuration.
 installed_files() {

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by deploy/model: installs a user's own model.
+# Sourced by deploy/model: installs the user's own model.
 
 # install_model WHEEL|FOLDER|URL OPTION...: runs `fieldscribe models add` with these options.
 install_model() {
@@ -7,7 +7,7 @@ install_model() {
     shift
     case $source in
     https://* | file://*) ;;
-    *://*) refuse "$source: is not an address that this downloads from; there is: https://" ;;
+    *://*) refuse "$source: only https:// addresses can be downloaded" ;;
     esac
     if [ -n "$executable" ]; then program=$(from_here "$executable"); else program=$(command -v fieldscribe || echo "$program"); fi
     [ -x "$program" ] || {
@@ -16,7 +16,7 @@ install_model() {
     }
     case $source in
     https://* | file://*)
-        # `models add` reads the folder as the owner of the archive.
+        # `models add` reads the folder as the archive's owner, so this makes it readable for everybody.
         stage=$(mktemp -d)
         chmod 0755 "$stage"
         umask 022
@@ -38,7 +38,7 @@ download() {
 import os, sys, urllib.error, urllib.request as request
 address, folder = sys.argv[1:]
 name, remaining = address.rsplit("/", 1)[1], 4 << 30
-# Without a handler for http://, so that a server cannot redirect there.
+# Has no handler for http://, so that a server cannot redirect there.
 opener = request.OpenerDirector()
 for handler in (request.ProxyHandler, request.HTTPSHandler, request.FileHandler, request.HTTPRedirectHandler,
                 request.HTTPDefaultErrorHandler, request.HTTPErrorProcessor, request.UnknownHandler):

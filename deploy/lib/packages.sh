@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by the scripts in deploy: installs missing packages with apt, and finds Swift 6.
+# Sourced by scripts in deploy and Tests: installs missing packages with apt, and finds Swift 6.
 
 # install_packages NAME...: installs missing packages; if none is missing, needs neither apt nor network.
 install_packages() {
@@ -17,7 +17,7 @@ install_packages() {
         as_root=(sudo)
     fi
     echo "installing: ${missing[*]}"
-    # Hides apt's output about each package; errors and warnings go to standard error.
+    # Hides only apt's progress; errors and warnings go to standard error.
     "${as_root[@]}" apt-get -qq update
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}" \
         >/dev/null
@@ -30,22 +30,22 @@ install_build_packages() {
         pocketsphinx-en-us pocketsphinx-testdata espeak-ng
 }
 
-# source_commit: prints the commit of these sources for `fieldscribe --version`, with -dirty if files differ from it.
-# Prints nothing outside a repository, such as in a tarball.
+# Prints the commit of these sources for `fieldscribe --version`, with -dirty if files differ from it. Prints nothing
+# outside a repository, such as in a tarball.
 source_commit() {
     [ "$(git -c safe.directory="*" rev-parse --show-toplevel 2>/dev/null)" = "$PWD" ] || return 0
     git -c safe.directory="*" -c core.fsmonitor=false describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || true
 }
 
-# Options of release builds: optimized for size, with no measurable cost to capture; static Swift runtime, no symbols,
-# no unused code, packed relocations (they are 1 MB), read-only after startup, reproducible. The linker is Swift's own,
-# the same on every Debian.
+# The command for release builds. It optimizes for size, which has no measurable cost for capture. The executable has a
+# static Swift runtime, no symbols and no unused code. Its relocations are packed, which saves up to 1 MB, and read-only
+# after startup. The linker is Swift's own, which is the same on every Debian release.
 # shellcheck disable=SC2034 # used by the scripts that source this
 release_build=(env "FIELDSCRIBE_COMMIT=$(source_commit)" swift build -c release --product fieldscribe --static-swift-stdlib -Xswiftc -Osize -Xswiftc -use-ld=lld
     -Xlinker --gc-sections -Xlinker -s -Xlinker -z -Xlinker pack-relative-relocs -Xlinker -z -Xlinker relro
     -Xlinker -z -Xlinker now -Xlinker --build-id=none)
 
-# swift_version: prints Swift's version. Swift leaves a folder in TMPDIR.
+# Prints Swift's version. Removes the folder that Swift leaves in TMPDIR.
 swift_version() (
     TMPDIR=$(mktemp -d)
     export TMPDIR
@@ -53,7 +53,7 @@ swift_version() (
     swift --version
 )
 
-# find_swift: makes sure that Swift 6 is on the PATH; installs Debian's package on Debian 13 and later.
+# Makes sure that Swift is on the PATH. On Debian 13 and later, installs Debian's package.
 find_swift() {
     if ! command -v swift >/dev/null; then
         if apt-cache show swiftlang >/dev/null 2>&1; then install_packages swiftlang; fi
@@ -62,7 +62,7 @@ find_swift() {
         echo "$0: swift is not on the PATH; on Debian 13, install swiftlang; on Debian 12, unpack a Swift 6 toolchain from swift.org and put its usr/bin on the PATH" >&2
         exit 3
     }
-    # Nothing has installed the dependencies of a manually unpacked toolchain; on Debian 12, it links these packages.
+    # A manually unpacked toolchain may lack dependencies. On Debian 12, it links libraries from these packages.
     swift_version >/dev/null 2>&1 || install_packages libcurl4 libncurses6 libsqlite3-0 libuuid1 libxml2 tzdata zlib1g
     swift_version >/dev/null 2>&1 || {
         swift_version >&2 || true
@@ -76,8 +76,8 @@ install_deploy_test_packages() {
     install_packages bash-completion binutils dpkg-dev lintian man-db mandoc minisign shellcheck systemd udev xz-utils
 }
 
-# Prints the installed executable's dependencies, by their names in this Debian release. The scripts stick and drive need
-# the last six.
+# Prints the packages that an installation needs, by their names in this Debian release. The last six are for the scripts
+# stick and drive.
 run_packages() {
     local name
     for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libnettle8t64 libnettle8 \

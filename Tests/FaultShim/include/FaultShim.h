@@ -3,23 +3,23 @@
 
 // Injects faults into a program with LD_PRELOAD=libFaultShim.so. Environment variables choose the faults.
 //
-//   FAULT_UNDER=FOLDER   applies to the files in this folder
-//   FAULT_FILE=SUFFIX    only to those whose names end with SUFFIX
-//   FAULT_CALL=NAME      open write pwrite writev fsync fdatasync ftruncate rename unlink mkdir fallocate, or any
-//   FAULT_AT=K           the K-th such call fails, counted from 1
-//   FAULT_SPAN=one|every|rest   only this call, each K-th call, or this call and all later ones
-//   FAULT_ERROR=NAME     EIO ENOSPC EROFS EINTR; SHORT: writes only a part; LIE: does nothing, but reports success; KILL: sends
+//   FAULT_UNDER=FOLDER   applies the faults to calls on files in this folder
+//   FAULT_FILE=SUFFIX    applies them only to files whose paths end with SUFFIX
+//   FAULT_CALL=NAME      the call that fails: open write pwrite writev fsync fdatasync ftruncate rename unlink mkdir fallocate, or any
+//   FAULT_AT=K           makes the K-th such call fail, counted from 1
+//   FAULT_SPAN=one|every|rest   makes only the K-th call, every K-th call, or the K-th call and all later ones fail
+//   FAULT_ERROR=NAME     the error: EIO ENOSPC EROFS EINTR; SHORT: writes only a part; LIE: does nothing, but reports success; KILL: sends
 //                        SIGKILL before the call; HANG: succeeds after FAULT_STALL milliseconds
-//   FAULT_STATE=FILE     maps this file for counters: struct fault_state
+//   FAULT_STATE=FILE     keeps the counters in this file: struct fault_state
 //   FAULT_JOURNAL=FILE   writes every change in the folder, and the previous content, to this file; see Journal.c
 //   FAULT_SWALLOW=1      fsync and fdatasync do nothing and succeed
 //   FAULT_LEAK=1         each write leaks memory, and every 64th write a descriptor
 //   FAULT_WORKER=PROGRAM replaces the decode workers
 //   FAULT_CLOCK=1        a PCM without a clock delivers audio in real time, like a sound card
 //   FAULT_OVERRUN=K      the K-th snd_pcm_readi returns -EPIPE after FAULT_STALL milliseconds (default 300)
-//   FAULT_SUSPEND=K      like after a suspend: from the K-th call on, snd_pcm_readi returns -ESTRPIPE, the first time after
+//   FAULT_SUSPEND=K      as after a suspend: from the K-th call on, snd_pcm_readi returns -ESTRPIPE, the first time after
 //                        FAULT_STALL milliseconds, until the PCM is prepared again
-//   FAULT_WALL=SECONDS   the wall clock stands still at this time, in seconds since 1970
+//   FAULT_WALL=SECONDS   the wall clock always shows this second, counted from 1970
 //   FAULT_UNPLUG=K       from the K-th call on, snd_pcm_readi returns -ENODEV; then snd_pcm_open fails FAULT_REFUSALS times
 
 enum fault_call {
@@ -27,16 +27,18 @@ enum fault_call {
     FAULT_UNLINK, FAULT_MKDIR, FAULT_FALLOCATE, FAULT_CALLS
 };
 
-/// Counters that outlive the program, even if it is killed. All have 64 bits; times are CLOCK_MONOTONIC in nanoseconds.
+/// Counters that remain after the program exits or is killed. Times are in nanoseconds of CLOCK_MONOTONIC.
 struct fault_state {
+    /// The number of calls on files, by `enum fault_call`.
     uint64_t calls[16];
     /// The number of injected faults.
     uint64_t raised;
+    /// The number of calls to snd_pcm_readi.
     uint64_t reads;
     /// The number of frames that the program read with snd_pcm_readi.
     uint64_t frames;
-    uint64_t opens;
-    uint64_t refusals;
+    /// The number of calls to snd_pcm_open, and the number of those that failed on purpose.
+    uint64_t opens, refusals;
     /// The times of the first and the last start of the PCM.
     uint64_t started, restarted;
     /// The number of frames read before the last overrun, suspend or unplugging.
