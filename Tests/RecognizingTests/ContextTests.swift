@@ -10,11 +10,13 @@ import TestKit
     private final class LengthRecognizer: Recognizer {
         struct Provider: RecognizerProvider {
             var confidence = 0.5
-            var failsIfJoined = false
+            var joinedResult = JoinedResult.words
             let lengths: Lengths
 
             func open() throws(DeviceError) -> any Recognizer { LengthRecognizer(self) }
         }
+
+        enum JoinedResult: CaseIterable { case words, noWords, estimatedTimes, error }
 
         /// The lengths in samples of all audio that was recognized.
         final class Lengths: Sendable {
@@ -33,10 +35,13 @@ import TestKit
         ) throws(DeviceError) -> Hypothesis {
             provider.lengths.append(samples.count)
             let isJoined = samples.count > 2 * SamplePosition.rate
-            if isJoined, provider.failsIfJoined { throw DeviceError(.failed, "recognize", "too long") }
+            if isJoined, provider.joinedResult == .error { throw DeviceError(.failed, "recognize", "too long") }
+            if isJoined, provider.joinedResult == .noWords { return Hypothesis() }
             return Hypothesis(
                 words: options.parts.map { part in
-                    Word(isJoined ? "joined" : "alone", part, confidence: isJoined ? 0.9 : provider.confidence)
+                    Word(
+                        isJoined ? "joined" : "alone", part, confidence: isJoined ? 0.9 : provider.confidence,
+                        hasEstimatedTime: isJoined && provider.joinedResult == .estimatedTimes)
                 })
         }
     }
@@ -50,8 +55,11 @@ import TestKit
 
     private static func silence(seconds: Double) -> [Int16] { [Int16](repeating: 0, count: Int(seconds * 16_000)) }
 
-    private func words(_ chunks: [AudioChunk], _ provider: LengthRecognizer.Provider) async throws -> [String] {
-        let pool = WorkerPool(WorkerCommand(local: LocalEngine(provider), model: "none"), size: 2)
+    private func words(
+        _ chunks: [AudioChunk], _ provider: LengthRecognizer.Provider, fallback: WorkerCommand? = nil
+    ) async throws -> [String] {
+        let pool = WorkerPool(
+            WorkerCommand(local: LocalEngine(provider), model: "none"), size: 2, fallback: fallback)
         var settings = Transcriber.Settings()
         settings.groups = Self.groups
         let sink = CollectingSink()
@@ -94,10 +102,15 @@ import TestKit
         #expect(try await words(chunks, .init(lengths: LengthRecognizer.Lengths())) == ["alone", "alone"])
     }
 
-    @Test("if the engine fails on the longer audio, the first result stays")
-    func failure() async throws {
-        let provider = LengthRecognizer.Provider(failsIfJoined: true, lengths: LengthRecognizer.Lengths())
-        #expect(try await words([.samples(twoUtterances(pause: 6))], provider) == ["alone", "alone"])
+    @Test(
+        "if the longer audio gives an error, no words, or words without measured times, the first result stays",
+        arguments: [LengthRecognizer.JoinedResult.error, .noWords, .estimatedTimes])
+    private func failure(joinedResult: LengthRecognizer.JoinedResult) async throws {
+        let provider = LengthRecognizer.Provider(
+            confidence: 0.3, joinedResult: joinedResult, lengths: LengthRecognizer.Lengths())
+        let missing = WorkerCommand(path: "/nowhere/worker", arguments: [], model: "fallback")
+        #expect(
+            try await words([.samples(twoUtterances(pause: 6))], provider, fallback: missing) == ["alone", "alone"])
     }
 
     @Test("the context is the end of the previous group without common audio, and both fit into the limit")

@@ -31,7 +31,7 @@ package struct MoonshineModel: Hashable, Sendable {
     /// Whether the folder contains a model of this kind, complete or not.
     package var exists: Bool { access(encoder, F_OK) == 0 || access(decoder, F_OK) == 0 }
 
-    /// Checks that every file and the runtime exist, without reading them.
+    /// Checks that the networks and the tokenizer exist and are readable, without loading them.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` for the file.
     package func check() throws(DeviceError) {
@@ -51,9 +51,9 @@ package struct MoonshineModel: Hashable, Sendable {
         try OnnxRuntime.check(OnnxRuntime.candidates(beside: path), beside: path)
     }
 
-    /// Compares the digest of every file listed in `digests`.
+    /// Runs `check` and compares the digest of every file listed in `digests`.
     ///
-    /// - Throws: `DeviceError` with `damaged` for the first file that differs.
+    /// - Throws: the error from `check`; `DeviceError` with `damaged` for the first file that differs.
     func verify() throws(DeviceError) {
         try check()
         try ModelDigests.verify(inFolder: path)
@@ -78,7 +78,7 @@ package struct MoonshineModel: Hashable, Sendable {
     var maxTokensPerSecond: Double { isEnglish ? 6.5 : 13 }
 
     /// Whether the model's language is English or unknown.
-    var isEnglish: Bool { ["", "en"].contains(language.prefix { $0 != "-" }) }
+    package var isEnglish: Bool { ["", "en"].contains(language.prefix { $0 != "-" }) }
 
     /// How much larger the networks are than the 44 MB of tiny, in megabytes.
     private var extraMegabytes: Int {

@@ -2,8 +2,9 @@ import Core
 
 /// Transcribes audio into committed segments.
 ///
-/// A loop runs steps concurrently: reading audio, starting one utterance, finishing one utterance per worker, bridging
-/// one seam, and decoding one partial result. `Transcription` holds all state; the steps only wait.
+/// A loop runs steps concurrently: it reads audio, starts one utterance, finishes one utterance per worker, bridges one
+/// seam, decodes one partial result, and sends the current speech to a worker. `Transcription` holds the state of
+/// committed and waiting utterances.
 package struct Transcriber: Sendable {
     /// How audio is segmented and decoded.
     package struct Settings: Sendable {
@@ -14,7 +15,7 @@ package struct Transcriber: Sendable {
         /// Whether workers decode utterances while they are spoken, for live audio. This only affects when segments are
         /// committed. It is ignored if utterances are grouped.
         package var decodesDuringSpeech = false
-        /// The number of settled samples after which the sink is notified again. By default, ten seconds.
+        /// The number of settled samples after which the sink's `markTranscribed` is called again. By default, 10 s.
         package var progressInterval = Int64(10 * SamplePosition.rate)
 
         package init() {}
@@ -170,29 +171,26 @@ package struct Transcriber: Sendable {
                 let decoded = try await pool.finish(
                     session, job.cut.samples, adaptation: job.adaptation, alternatives: alternatives,
                     parts: parts(of: job))
-                return try await decodedWithContext(job, decoded)
+                return try await decodedWithContext(job, decoded, adapts: session.adaptation != nil)
             }
             return .finished(job, decoded)
         }
     }
 
     /// Decodes a group with low confidence again, together with the audio before it, and merges both results.
+    ///
+    /// An engine that adapts, such as PocketSphinx as the fallback, already uses the audio before it.
     private func decodedWithContext(
-        _ job: Transcription.Job, _ decoded: WorkerPool.Decoded
+        _ job: Transcription.Job, _ decoded: WorkerPool.Decoded, adapts: Bool
     ) async throws -> WorkerPool.Decoded {
         let context = job.cut.context
-        guard !context.isEmpty, decoded.hypothesis.hasLowConfidence else { return decoded }
-        let samples = context + job.cut.samples
+        guard !adapts, !context.isEmpty, decoded.hypothesis.hasLowConfidence else { return decoded }
         let offset = Int64(context.count)
         let parts =
             [SampleRange(.zero, SamplePosition(offset))]
             + job.cut.group.parts.map { SampleRange($0.start + offset, $0.end + offset) }
-        do {
-            let session = try await pool.begin(samples, adaptation: job.adaptation, alternatives: 0, parts: parts)
-            let joined = try await pool.finish(
-                session, samples, adaptation: job.adaptation, alternatives: 0, parts: parts)
-            return decoded.merged(with: joined, from: offset)
-        } catch let error as DeviceError where error.concernsOneUtterance { return decoded }
+        guard let joined = try await pool.decodeOnce(context + job.cut.samples, parts: parts) else { return decoded }
+        return decoded.merged(with: joined, from: offset)
     }
 
     /// Returns the ranges with speech for an engine that decodes several utterances as one; none for other engines.

@@ -9,7 +9,7 @@ import System
 package struct DecodeWorker: ~Copyable {
     private let input: FileDescriptor
     private let output: FileDescriptor
-    private var cpuReported = 0.0
+    private var reportedCPUSeconds = 0.0
     private var payload: [UInt8] = []
     private var samples: [Int16] = []
 
@@ -22,8 +22,8 @@ package struct DecodeWorker: ~Copyable {
     ///
     /// - Parameter copies: the number of copies to fork once the engine is loaded. Each copy serves on its own pipes
     ///   and also returns from this call; it has only the calling thread.
-    /// - Throws: `DeviceError` if the engine cannot be loaded, after reporting it to the parent, and after a protocol
-    ///   error.
+    /// - Throws: `DeviceError` if the engine cannot be loaded, after reporting it to the parent; also after a
+    ///   protocol error.
     package mutating func serve(_ provider: any RecognizerProvider, copies: Int = 0) throws {
         let recognizer: any Recognizer
         do {
@@ -39,14 +39,14 @@ package struct DecodeWorker: ~Copyable {
             guard kind == .request else { throw unexpected(kind) }
             let request = try decodedJSON(WorkerProtocol.Request.self, from: payload)
             do {
-                try request.partials ? partials(request, recognizer) : utterance(request, recognizer)
+                try request.partials ? servePartials(request, recognizer) : serveUtterance(request, recognizer)
             } catch let error as DeviceError where error.cause != .workerProtocol {
                 try reply(.init(error: .init(error)))
             }
         }
     }
 
-    private mutating func utterance(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
+    private mutating func serveUtterance(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
         if request.survey == true { return try survey(request, recognizer) }
         guard let recognizer = recognizer as? any Adaptation else {
             try readAll()
@@ -58,7 +58,7 @@ package struct DecodeWorker: ~Copyable {
         var failure: DeviceError?
         do throws(DeviceError) { try recognizer.begin(from: request.adaptation) } catch { failure = error }
         samples.removeAll(keepingCapacity: true)
-        // Read to the end of the utterance even after an error, because the frame after it is the next request.
+        // Even after an error, read to the end of the utterance, because only then does the next request follow.
         while try readAudio() {
             defer { samples.removeAll(keepingCapacity: true) }
             guard failure == nil else { continue }
@@ -93,12 +93,12 @@ package struct DecodeWorker: ~Copyable {
     }
 
     private mutating func cpuSinceReport() -> Double {
-        let before = cpuReported
-        cpuReported = MonotonicClock.processSeconds
-        return cpuReported - before
+        let before = reportedCPUSeconds
+        reportedCPUSeconds = MonotonicClock.processSeconds
+        return reportedCPUSeconds - before
     }
 
-    private mutating func partials(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
+    private mutating func servePartials(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
         let recognizer = recognizer as? any PartialRecognizer
         try recognizer?.beginPartials(from: request.adaptation)
         samples.removeAll(keepingCapacity: true)

@@ -35,12 +35,14 @@ struct HeadStart {
         case failed
     }
 
-    /// The minimum number of samples to send first and in each later step. Shorter utterances are decoded at their end.
-    private static let minimum = (first: Int64(3 * SamplePosition.rate), later: Int64(SamplePosition.rate / 4))
+    /// The minimum number of samples in the first step and in each later step. An utterance that is too short for the
+    /// first step is decoded at its end.
+    private static let minimumSamples = (first: Int64(3 * SamplePosition.rate), later: Int64(SamplePosition.rate / 4))
 
     private let pool: WorkerPool
     private let alternatives: Int
-    private var utterance: Int?
+    /// The ID of the utterance in the last step.
+    private var utteranceID: Int?
     private var worker: Lease?
     private var sentUpTo = SamplePosition.zero
     /// The ID of the last utterance whose head start failed.
@@ -61,10 +63,11 @@ struct HeadStart {
         // Leave the worker for the seam, because all later commits wait for the seam.
         if worker == nil, work.isBridging { return nil }
         // If no worker was free, retry after more audio.
-        if worker == nil, utterance == speaking.id, certain - sentUpTo < Self.minimum.later { return nil }
+        if worker == nil, utteranceID == speaking.id, certain - sentUpTo < Self.minimumSamples.later { return nil }
         let from = worker == nil ? speaking.start : sentUpTo
-        guard certain - from >= (worker == nil ? Self.minimum.first : Self.minimum.later) else { return nil }
-        utterance = speaking.id
+        guard certain - from >= (worker == nil ? Self.minimumSamples.first : Self.minimumSamples.later)
+        else { return nil }
+        utteranceID = speaking.id
         sentUpTo = certain
         isBusy = true
         return Step(
@@ -78,14 +81,14 @@ struct HeadStart {
         switch outcome {
         case .sent(let lease): worker = lease
         case .busy: break
-        case .failed: failedUtterance = utterance
+        case .failed: failedUtterance = utteranceID
         }
     }
 
-    /// Returns the worker that has received the beginning of this utterance, and the remaining samples; nil if there is
-    /// none.
+    /// Returns the worker that has received the beginning of this utterance, and the samples that it lacks; nil if
+    /// there is no such worker.
     mutating func release(for cut: UtteranceCutter.Cut) -> (worker: Lease, rest: [Int16])? {
-        guard let worker, utterance == cut.utterance.id else { return nil }
+        guard let worker, utteranceID == cut.utterance.id else { return nil }
         self.worker = nil
         return (worker, Array(cut.samples.dropFirst(Int(sentUpTo - cut.utterance.audio.start))))
     }

@@ -1,7 +1,7 @@
 import System
 
-/// A worker in the pool, with the only thread that uses this worker.
-// Safety: the pool gives a lease to one caller at a time, so only one thread at a time uses the worker.
+/// A worker and the only thread that uses it, except to kill it.
+// Safety: all blocking calls run on the lease's own thread, and `kill` may be called from any thread.
 final class Lease: @unchecked Sendable {
     let process: any Worker
     let command: WorkerCommand

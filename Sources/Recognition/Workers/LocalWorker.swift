@@ -29,41 +29,41 @@ final class LocalWorker: Worker, @unchecked Sendable {
     private let isKilled = Atomic<Bool>(false)
     private var options = RecognitionOptions()
     private var samples: [Int16] = []
-    private var cpuReported = 0.0
+    private var reportedCPUSeconds = 0.0
 
     init(_ provider: any RecognizerProvider) throws(DeviceError) { recognizer = try provider.open() }
 
     var engine: EngineDescription { recognizer.engine }
     var id: Int32 { getpid() }
 
-    private var adapting: (any Adaptation)? { recognizer as? any Adaptation }
+    private var adaptiveRecognizer: (any Adaptation)? { recognizer as? any Adaptation }
     private var partialRecognizer: (any PartialRecognizer)? { recognizer as? any PartialRecognizer }
 
     func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange]) throws {
         options = RecognitionOptions(alternatives: alternatives, parts: parts)
         samples.removeAll(keepingCapacity: true)
-        try adapting?.begin(from: adaptation)
+        try adaptiveRecognizer?.begin(from: adaptation)
     }
 
     func append(_ samples: [Int16]) throws {
-        guard let adapting else {
+        guard let adaptiveRecognizer else {
             self.samples += samples
             return
         }
-        try samples.withUnsafeBufferPointer { try adapting.append($0) }
-        try search(adapting)
+        try samples.withUnsafeBufferPointer { try adaptiveRecognizer.append($0) }
+        try search(adaptiveRecognizer)
     }
 
     func close(_ samples: Int) throws -> WorkerProtocol.Reply {
-        guard let state = try adapting?.close() else { return WorkerProtocol.Reply(heard: true) }
+        guard let state = try adaptiveRecognizer?.close() else { return WorkerProtocol.Reply(heard: true) }
         return WorkerProtocol.Reply(adaptation: state)
     }
 
     func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result {
         let hypothesis: Hypothesis
-        if let adapting {
-            try search(adapting)
-            hypothesis = try adapting.finish(alternatives: options.alternatives)
+        if let adaptiveRecognizer {
+            try search(adaptiveRecognizer)
+            hypothesis = try adaptiveRecognizer.finish(alternatives: options.alternatives)
         } else {
             try checkKilled()
             hypothesis = try self.samples.withUnsafeBufferPointer { try recognizer.recognize($0, options: options) }
@@ -76,10 +76,10 @@ final class LocalWorker: Worker, @unchecked Sendable {
 
     func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.SurveyResult? {
         try checkKilled()
-        guard let adapting,
-            let state = try samples.withUnsafeBufferPointer({ try adapting.survey($0, into: state) })
+        guard let adaptiveRecognizer,
+            let state = try samples.withUnsafeBufferPointer({ try adaptiveRecognizer.survey($0, into: state) })
         else { return nil }
-        return WorkerPool.SurveyResult(state: state, candidates: adapting.candidates)
+        return WorkerPool.SurveyResult(state: state, candidates: adaptiveRecognizer.candidates)
     }
 
     func beginPartials(adaptation: AdaptationState?) throws { try partialRecognizer?.beginPartials(from: adaptation) }
@@ -93,7 +93,7 @@ final class LocalWorker: Worker, @unchecked Sendable {
 
     func endPartials() throws { try partialRecognizer?.endPartials() }
 
-    /// Stops the search before its next step.
+    /// Stops the search before its next step. A call of the engine that is running is not interrupted.
     func kill() { isKilled.store(true, ordering: .relaxed) }
 
     private func checkKilled() throws {
@@ -101,16 +101,16 @@ final class LocalWorker: Worker, @unchecked Sendable {
     }
 
     /// Searches the appended samples, in steps that `kill` can interrupt.
-    private func search(_ adapting: any Adaptation) throws {
-        repeat { try checkKilled() } while try adapting.search()
+    private func search(_ adaptiveRecognizer: any Adaptation) throws {
+        repeat { try checkKilled() } while try adaptiveRecognizer.search()
     }
 
     /// The CPU time of this thread since the last result.
     private func cpuSinceReport() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        let before = cpuReported
-        cpuReported = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-        return cpuReported - before
+        let before = reportedCPUSeconds
+        reportedCPUSeconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        return reportedCPUSeconds - before
     }
 }

@@ -9,23 +9,29 @@ extension WorkerPool {
         /// The engine that decoded the utterance: the preferred engine or its fallback.
         var engine: EngineDescription
         var cpuSeconds: Double
-        /// The number of sessions: more than one if a worker died and the utterance was decoded again.
+        /// The number of sessions, including those that died and a second decoding with context.
         var attempts: Int
 
         /// Returns this result merged with the result for longer audio that ends with the same samples.
+        ///
+        /// Returns this result if the other one has no words for the same samples, because the engine rejected them, or
+        /// no measured times that tell which words are for the same samples.
         ///
         /// - Parameter offset: the position of the same samples in the longer audio.
         func merged(with other: Decoded, from offset: Int64) -> Decoded {
             var merged = self
             merged.cpuSeconds += other.cpuSeconds
             merged.attempts += other.attempts
-            guard other.engine == engine else { return merged }
             var words = other.hypothesis.words.filter { $0.range.middle.samples >= offset }
+            guard other.engine == engine, !words.isEmpty, !other.hypothesis.words.contains(where: \.hasEstimatedTime)
+            else { return merged }
             for index in words.indices {
                 let range = words[index].range
                 words[index].range = SampleRange(max(.zero, range.start - offset), range.end - offset)
             }
             merged.hypothesis.words = HypothesisVote.merged(hypothesis.words, words)
+            let text = merged.hypothesis.words.map(\.text).joined(separator: " ")
+            merged.hypothesis.alternatives.removeAll { $0.text == text }
             return merged
         }
     }

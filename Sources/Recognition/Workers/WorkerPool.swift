@@ -30,13 +30,12 @@ package actor WorkerPool {
     package var profile: String { command.profile }
     private let size: Int
     private let niceness: Int32
-    private var idle: [Lease] = []
-    private var count = 0
-    private var waiting: [CheckedContinuation<Lease?, Never>] = []
+    private var idleWorkers: [Lease] = []
+    private var workerCount = 0
+    private var waiters: [CheckedContinuation<Lease?, Never>] = []
     /// The workers that were started and still exist.
-    private var started: [WeakLease] = []
-    /// The number of calls that are currently starting workers.
-    private var starting = 0
+    private var startedWorkers: [WeakLease] = []
+    private var startsInProgress = 0
     private var hasEnded = false
     private let pace = WorkerPace()
 
@@ -71,15 +70,15 @@ package actor WorkerPool {
         return engineError
     }
 
-    /// Keeps the error of a worker that was replaced because it stalled.
-    private func note(_ error: any Error) {
+    /// Keeps an error for `consumeEngineError` if it reports a stalled worker.
+    private func noteStall(_ error: any Error) {
         if let error = error as? DeviceError, error.cause == .stall, engineError == nil {
             engineError = error
         }
     }
 
-    /// Switches from the failed command to the fallback. Returns false if this is not possible, and true if another
-    /// call has already switched.
+    /// Switches from the failed command to the fallback. Returns whether the pool has switched, now or in an earlier
+    /// call.
     private func fallBack(from failed: WorkerCommand, because error: any Error, isBroken: Bool) -> Bool {
         guard let fallback, failed != fallback, !hasEnded, !(error is CancellationError) else { return false }
         guard command == failed else { return true }
@@ -89,8 +88,8 @@ package actor WorkerPool {
         engineError = DeviceError(
             error.code, error.operation, status: error.status,
             "\(error.message) (\(fallback.model) is used instead)")
-        discard(idle.count)
-        idle = []
+        discard(idleWorkers.count)
+        idleWorkers = []
         return true
     }
 
@@ -161,9 +160,28 @@ package actor WorkerPool {
         }
     }
 
+    /// Decodes audio in a single attempt, without adaptation. Returns nil if it fails; the pool then keeps its engine.
+    func decodeOnce(_ samples: [Int16], parts: [SampleRange]) async throws -> Decoded? {
+        let worker = try await acquire()
+        do {
+            let result = try await worker.blocking {
+                try worker.process.open(adaptation: nil, alternatives: 0, parts: parts)
+                try worker.process.append(samples)
+                return try worker.process.finish(samples.count, after: worker.process.close(samples.count))
+            }
+            release(worker)
+            return Decoded(
+                hypothesis: Hypothesis(words: result.words), engine: worker.process.engine,
+                cpuSeconds: result.cpuSeconds, attempts: 1)
+        } catch {
+            discard(because: error)
+            return nil
+        }
+    }
+
     /// Starts the utterance that is being spoken on a free worker; returns nil if none is free.
     func beginEarly(adaptation: AdaptationState?, alternatives: Int) async throws -> Lease? {
-        guard !hasEnded, waiting.isEmpty, !idle.isEmpty || count < size else { return nil }
+        guard !hasEnded, waiters.isEmpty, !idleWorkers.isEmpty || workerCount < size else { return nil }
         let worker = try await acquire()
         try await blocking(worker) { try $0.open(adaptation: adaptation, alternatives: alternatives, parts: []) }
         return worker
@@ -214,29 +232,29 @@ package actor WorkerPool {
         }
     }
 
-    package var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { workerCount == 0 }
 
-    /// Stops idle workers. Others are started on demand.
+    /// Stops idle workers. New workers are started on demand.
     package func releaseIdle() {
-        count -= idle.count
-        idle = []
+        workerCount -= idleWorkers.count
+        idleWorkers = []
         // If an utterance crashed the preferred workers, they may still work for the next recording.
-        if count == 0, !isBroken { command = preferred }
+        if workerCount == 0, !isBroken { command = preferred }
     }
 
     /// Kills all workers, even in the middle of an utterance. Waiting callers get `CancellationError`.
     package func end() {
         hasEnded = true
         releaseIdle()
-        for lease in started { lease.lease?.kill() }
-        for waiter in waiting { waiter.resume(returning: nil) }
-        waiting = []
+        for lease in startedWorkers { lease.lease?.kill() }
+        for waiter in waiters { waiter.resume(returning: nil) }
+        waiters = []
     }
 
     /// Kills all workers and waits up to 5 s until they are reaped. The parent's resource usage then includes theirs.
     package func finish() async {
         end()
-        for _ in 0..<500 where starting > 0 || started.contains(where: { $0.lease != nil }) {
+        for _ in 0..<500 where startsInProgress > 0 || startedWorkers.contains(where: { $0.lease != nil }) {
             try? await Task.sleep(for: .milliseconds(10))
         }
     }
@@ -253,17 +271,17 @@ package actor WorkerPool {
     private func acquire() async throws -> Lease {
         while true {
             if hasEnded { throw CancellationError() }
-            if let worker = idle.popLast() { return worker }
-            if count < size { return try await start() }
-            if let worker = await withCheckedContinuation({ waiting.append($0) }) { return worker }
+            if let worker = idleWorkers.popLast() { return worker }
+            if workerCount < size { return try await start() }
+            if let worker = await withCheckedContinuation({ waiters.append($0) }) { return worker }
         }
     }
 
     /// Starts a worker, or all missing workers if they share their model.
     private func start() async throws -> Lease {
         let command = command
-        let missing = command.makesCopies ? size - count : 1
-        count += missing
+        let missing = command.makesCopies ? size - workerCount : 1
+        workerCount += missing
         do {
             let workers = try await startWorkers(missing, with: command)
             if hasEnded { throw CancellationError() }
@@ -278,8 +296,8 @@ package actor WorkerPool {
     }
 
     private func startWorkers(_ missing: Int, with command: WorkerCommand) async throws -> [Lease] {
-        starting += 1
-        defer { starting -= 1 }
+        startsInProgress += 1
+        defer { startsInProgress -= 1 }
         for pause in Self.backoff {
             do {
                 let workers =
@@ -290,7 +308,7 @@ package actor WorkerPool {
                             try WorkerProcess.start(command, count: missing, pace: pace).map { Lease($0, command) }
                         }
                     }
-                started = started.filter { $0.lease != nil } + workers.map { WeakLease(lease: $0) }
+                startedWorkers = startedWorkers.filter { $0.lease != nil } + workers.map { WeakLease(lease: $0) }
                 for worker in workers {
                     Log.debug(
                         .recognizing, "worker",
@@ -303,7 +321,7 @@ package actor WorkerPool {
             } catch let error as DeviceError
                 where error.code == .disconnected || error.cause == .stall
             {
-                note(error)
+                noteStall(error)
                 try await Task.sleep(for: pause)
             }
         }
@@ -314,18 +332,18 @@ package actor WorkerPool {
 
     private func release(_ worker: Lease) {
         guard worker.command == command else { return discard() }
-        if waiting.isEmpty { idle.append(worker) } else { waiting.removeFirst().resume(returning: worker) }
+        if waiters.isEmpty { idleWorkers.append(worker) } else { waiters.removeFirst().resume(returning: worker) }
     }
 
-    /// Removes a failed worker from the count, and keeps its error if it stalled.
+    /// Removes a failed worker from the count, and keeps the error if the worker stalled.
     private func discard(because error: any Error) {
         discard()
-        note(error)
+        noteStall(error)
     }
 
-    /// Removes dead workers from the count, so that waiting callers can start others.
+    /// Removes dead workers from the count, so that waiting callers can start new ones.
     private func discard(_ deadCount: Int = 1) {
-        count -= deadCount
-        for _ in 0..<min(deadCount, waiting.count) { waiting.removeFirst().resume(returning: nil) }
+        workerCount -= deadCount
+        for _ in 0..<min(deadCount, waiters.count) { waiters.removeFirst().resume(returning: nil) }
     }
 }

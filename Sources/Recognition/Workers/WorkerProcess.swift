@@ -18,7 +18,7 @@ package struct WorkerCommand: Hashable, Sendable {
     /// The name of the worker's settings, which distinguishes passes.
     var profile: String
 
-    /// The engine to run in this process instead of the program; nil for a process.
+    /// The engine to run in this process; nil to run the program.
     var local: LocalEngine?
 
     package init(
@@ -60,7 +60,7 @@ final class WorkerProcess: Worker {
     private var copies: [Int32] = []
     private let child: ChildProcess
     private var replies = WorkerReplies()
-    private var parts = 0
+    private var partCount = 0
     private let timeout: Timeout
     /// The deadline of the current request, in monotonic nanoseconds.
     private var deadline = Int64.max
@@ -74,7 +74,7 @@ final class WorkerProcess: Worker {
     /// - Parameters:
     ///   - copies: the pipes for the copies that the worker forks after it has loaded the model.
     ///   - seconds: the time limit for loading.
-    ///   - pace: the pace, which workers of this kind share.
+    ///   - pace: the pace that all workers with this command share.
     /// - Throws: the engine's `DeviceError` with `missing` or `damaged` for its model; `failed` after a timeout.
     init(
         _ command: WorkerCommand, copies: [ChildPipes] = [], within seconds: Int = loadingSeconds,
@@ -92,7 +92,8 @@ final class WorkerProcess: Worker {
 
     /// Starts workers that share their model, or a single worker if the program does not support this.
     ///
-    /// - Parameter count: the number of workers, 1 or more. Fewer are started if the system does not allow that many.
+    /// - Parameter count: the number of workers, 1 or more. Fewer are started if it exceeds the limit of
+    ///   `ProcessCopies` or a copy fails to start.
     static func start(
         _ command: WorkerCommand, count: Int, pace: WorkerPace = WorkerPace()
     ) throws -> [WorkerProcess] {
@@ -120,7 +121,7 @@ final class WorkerProcess: Worker {
     func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange]) throws {
         let request = WorkerProtocol.Request(
             alternatives: alternatives, adaptation: adaptation, parts: parts.isEmpty ? nil : parts)
-        self.parts = parts.count
+        partCount = parts.count
         setDeadline(timeout.seconds)
         try send(.request, JSONEncoder().encode(request))
     }
@@ -155,8 +156,8 @@ final class WorkerProcess: Worker {
 
     func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result {
         var reply = reply
-        // The deadline set at the end of the audio still applies, but there is always time for replies that have
-        // arrived.
+        // Keep the deadline from `close`, but allow at least the basic timeout from now, so that replies that have
+        // already arrived can be read.
         let previousDeadline = deadline
         setDeadline(timeout.seconds)
         deadline = max(deadline, previousDeadline)
@@ -260,7 +261,7 @@ final class WorkerProcess: Worker {
     private func next(within samples: Int) throws -> WorkerProtocol.Reply {
         while true {
             do {
-                if let reply = try replies.next(within: samples, parts: parts) { return reply }
+                if let reply = try replies.next(within: samples, parts: partCount) { return reply }
             } catch {
                 throw DeviceError(
                     .failed, "decode-worker", "the decode worker (process \(id)) sent an invalid reply",

@@ -38,13 +38,13 @@ enum WorkerProtocol {
         }
     }
 
-    /// A line from the worker. Exactly one field is set, except `copies` and `candidates`.
+    /// A line from the worker. Exactly one field is set, apart from `copies` and `candidates`, which accompany another.
     struct Reply: Codable, Sendable {
         /// The engine, after its model is loaded.
         var ready: EngineDescription?
         /// With `ready`: the process IDs of the requested copies, which serve in the same way.
         var copies: [Int32]?
-        /// The engine's state after this utterance, which is sent before the search.
+        /// The engine's state after this utterance. It is sent before the search.
         var adaptation: AdaptationState?
         /// Whether the utterance is complete and being decoded. Engines that do not adapt may send this instead of
         /// `adaptation`.

@@ -33,11 +33,11 @@ struct WorkerReplies {
 }
 
 extension WorkerProtocol.Result {
-    /// Moves the words into the utterance and removes overlaps and line breaks. Drops the voices unless there is one
-    /// per part.
+    /// Limits the words' ranges to the utterance, and removes overlaps and line breaks. Drops the voices unless
+    /// there is one per part.
     ///
-    /// If two words overlap, the first one ends where the second begins. A word that does not begin after its
-    /// predecessor is moved behind it: the order of the text counts, not that of the times.
+    /// If two words overlap, the first word ends where the second begins. A word that does not begin after the previous
+    /// word moves to that word's end, because the order of the text counts.
     mutating func normalize(within samples: Int64, parts: Int = 0) {
         if parts == 0 || voices?.count != parts { voices = nil }
         var normalized: [Word] = []
@@ -45,11 +45,11 @@ extension WorkerProtocol.Result {
             let text = Self.line(word.text)
             guard !text.isEmpty else { continue }
             var start = min(max(word.range.start, .zero), SamplePosition(samples))
-            if let before = normalized.last?.range, start < before.end {
-                if start > before.start {
-                    normalized[normalized.count - 1].range = SampleRange(before.start, start)
+            if let previous = normalized.last?.range, start < previous.end {
+                if start > previous.start {
+                    normalized[normalized.count - 1].range = SampleRange(previous.start, start)
                 } else {
-                    start = before.end
+                    start = previous.end
                 }
             }
             let range = SampleRange(start, min(word.range.end, SamplePosition(samples)))
@@ -60,7 +60,7 @@ extension WorkerProtocol.Result {
         cpuSeconds = max(cpuSeconds, 0)
     }
 
-    /// Returns the text without line breaks and control characters.
+    /// Returns the text with single spaces instead of line breaks, control characters and runs of spaces.
     private static func line(_ text: String) -> String {
         let clean = text.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? " " : $0 }
         return String(String.UnicodeScalarView(clean)).split(separator: " ").joined(separator: " ")

@@ -22,7 +22,7 @@ final class WorkerPace: Sendable {
 struct WorkerStall {
     /// The minimum idle time before a worker counts as stalled, in seconds.
     private static let minimumSeconds = 10.0
-    /// The maximum idle time, as a multiple of the slowest reply so far.
+    /// The maximum idle time, as a multiple of the time for the slowest reply so far.
     private static let factor = 4.0
 
     let pace: WorkerPace
@@ -45,7 +45,7 @@ struct WorkerStall {
         requestedAt = MonotonicClock.nanoseconds
     }
 
-    /// Records the reply to the utterance.
+    /// Records the time until the reply to the utterance.
     mutating func end() {
         pace.add(Double(MonotonicClock.nanoseconds - requestedAt) / 1e9, for: samples)
         samples = 0
@@ -60,7 +60,7 @@ struct WorkerStall {
 
     /// Checks for progress. Call it every second while waiting.
     ///
-    /// - Throws: `DeviceError` with `failed` if the worker has been idle for longer than its pace allows.
+    /// - Throws: `DeviceError` with `failed` if the worker has been idle or stopped for too long.
     mutating func watch(_ child: borrowing ChildProcess) throws(DeviceError) {
         let now = MonotonicClock.nanoseconds
         // Time during which this process itself was stopped does not count.
@@ -85,8 +85,8 @@ struct WorkerStall {
     }
 }
 
-/// The work done by a process and its children so far. CPU time and page faults grow while a process works, even on a
-/// busy machine.
+/// The work done by a process and its descendants so far. CPU time and page faults grow while a process works, even
+/// on a busy machine.
 struct ProcessProgress: Hashable, Sendable {
     /// The CPU time plus the number of page faults.
     private var work: UInt64 = 0
@@ -103,11 +103,11 @@ struct ProcessProgress: Hashable, Sendable {
         isStopped = state == "T" || state == "t"
     }
 
-    /// Adds the work done by a process and its children. Returns the state of the process, as `ps` shows it.
+    /// Adds the work done by a process and its descendants. Returns the state of the process, as `ps` shows it.
     private mutating func add(_ id: Int32, depth: Int) -> Character? {
         // The process name in parentheses may contain any characters.
-        guard let text = Self.text("/proc/\(id)/stat"), let end = text.lastIndex(of: ")") else { return nil }
-        let fields = text[text.index(after: end)...].split(separator: " ")
+        guard let status = Self.text("/proc/\(id)/stat"), let end = status.lastIndex(of: ")") else { return nil }
+        let fields = status[status.index(after: end)...].split(separator: " ")
         guard fields.count > 14, let state = fields[0].first else { return nil }
         // Page faults and CPU time of the process and of its finished children: fields 10 to 17 in proc(5). `fields`
         // starts with field 3.

@@ -34,9 +34,9 @@ package protocol EngineEntry: Sendable {
     /// The maximum length of a group of utterances in seconds; 0 for no groups.
     var maximumGroupSeconds: Int { get }
 
-    /// The maximum length in seconds of a group and the audio before it, which the profile `final` decodes together if
-    /// its confidence is low; 0 if it does not.
-    var maximumJoinedSeconds: Int { get }
+    /// Returns the maximum length in seconds of a group and the audio before it, which the profile `final` decodes
+    /// together if the group's confidence is low; 0 if it does not.
+    func maximumJoinedSeconds(in configuration: Configuration) -> Int
 
     /// Whether a second pass gives a better transcript.
     var usesSecondPass: Bool { get }
@@ -95,10 +95,11 @@ extension EngineEntry {
     var makesCopies: Bool { false }
     var writesPunctuation: Bool { false }
     var maximumGroupSeconds: Int { 0 }
-    var maximumJoinedSeconds: Int { 0 }
     var usesSecondPass: Bool { false }
 
     func isNamed(by value: String) -> Bool { value == name }
+
+    func maximumJoinedSeconds(in configuration: Configuration) -> Int { 0 }
 
     func programs(in configuration: Configuration) -> [String] { [] }
 

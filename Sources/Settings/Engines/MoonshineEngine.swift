@@ -16,7 +16,6 @@ struct MoonshineEngine: EngineEntry {
     let makesCopies = true
     let writesPunctuation = true
     let maximumGroupSeconds = MoonshineModel.maximumGroupSeconds
-    let maximumJoinedSeconds = MoonshineModel.maximumJoinedSeconds
     let usesSecondPass = true
     let supportsGrammars = false
 
@@ -80,6 +79,11 @@ struct MoonshineEngine: EngineEntry {
     /// `final` makes a few per cent fewer errors than `live`, which is not worth a second pass over every recording.
     func suffices(_ pass: PassSummary) -> Bool {
         pass.isComplete && pass.engine.name == name && pass.profile != "fast"
+    }
+
+    /// Words in other languages have no reliable times, which tell what belongs to the group.
+    func maximumJoinedSeconds(in configuration: Configuration) -> Int {
+        configuration.moonshineModel.isEnglish ? MoonshineModel.maximumJoinedSeconds : 0
     }
 
     func speedName(in configuration: Configuration) -> String? {

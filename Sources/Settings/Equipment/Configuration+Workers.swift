@@ -53,7 +53,7 @@ extension Configuration {
         if let engine = EngineRegistry.all.first(where: { $0.name == description.name }) {
             settings.groups = GroupSettings(
                 maximumSeconds: engine.maximumGroupSeconds,
-                maximumJoinedSeconds: profile == SecondPass.profile ? engine.maximumJoinedSeconds : 0)
+                maximumJoinedSeconds: profile == SecondPass.profile ? engine.maximumJoinedSeconds(in: self) : 0)
         }
         return settings
     }
