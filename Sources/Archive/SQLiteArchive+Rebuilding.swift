@@ -4,7 +4,7 @@ extension SQLiteArchive {
     /// An opened archive, and the repairs that were needed to open it.
     package struct Opened: Sendable {
         package var archive: SQLiteArchive
-        /// The new path of a damaged database that was set aside; nil if it was not damaged.
+        /// The new path of the database, if it was set aside.
         package var setAside: String?
         /// The new path of anything that was in place of the recordings' folder; nil if nothing was.
         package var rootSetAside: String?
@@ -58,7 +58,7 @@ extension SQLiteArchive {
         // If the journal's first line is missing, the repair that reads the audio calls `adopt`.
         guard storedSize != nil || record.start != nil else { return false }
         try restore(record, as: recording, journalBytes: size)
-        // Enters the repair in the history, because entries may be missing there too. A new database gets its entries
+        // Records the repair in the history, because entries may be missing there too. A new database gets its entries
         // from the history file.
         if storedSize != nil { try connection.transaction { try addToHistory(.restored, of: recording) } }
         return true

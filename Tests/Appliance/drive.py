@@ -29,7 +29,7 @@ LAPTOP_BLINK = [(0.05, 0.25), (2.6, 3.2)]
 
 
 def wait_for_drive(machine, recordings, timeout=180):
-    """Waits until the laptop mounts the drive and finds the given recording of recordings with valid checksums."""
+    """Waits until the laptop mounts the drive and finds the given number of recordings with valid checksums."""
     def attempt():
         machine.shell("umount /laptop 2>/dev/null; true")
         try:

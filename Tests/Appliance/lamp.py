@@ -43,7 +43,7 @@ class LampHistory:
         return next((time for time, lit in self.changes if lit and time >= since), None)
 
     def lit_for(self, moment):
-        """Returns for how many seconds the lamp had been on at a time; 0 if it was off."""
+        """Returns how many seconds the lamp had been on at `moment`; 0 if it was off."""
         earlier = [(time, lit) for time, lit in self.changes if time <= moment]
         return moment - earlier[-1][0] if earlier and earlier[-1][1] else 0.0
 
@@ -60,7 +60,7 @@ class LampHistory:
         return self.matching(since, [(0.05, 0.19)] * 6)
 
     def safe_signals(self, since=0.0):
-        """Returns the times of three steady seconds, which mean that the stick is safe to unplug."""
+        """Returns the times at which the lamp is on for three seconds, which mean that the stick is safe to unplug."""
         return self.matching(since, [(2.5, 3.5)])
 
     def matching(self, since, lengths):

@@ -18,9 +18,9 @@ private struct TableNetwork: TokenSource {
     func withLogits<Value>(
         of row: Int, _ body: (UnsafeBufferPointer<Float>) -> Value
     ) throws(DeviceError) -> Value {
-        let listed = probabilities[texts[row]] ?? [2: 0.999]
-        let remaining = (1 - listed.values.reduce(0, +)) / Double(Self.tokens - listed.count)
-        let logits = (0..<Self.tokens).map { Float(log(listed[$0] ?? max(1e-12, remaining))) }
+        let tokenProbabilities = probabilities[texts[row]] ?? [2: 0.999]
+        let remaining = (1 - tokenProbabilities.values.reduce(0, +)) / Double(Self.tokens - tokenProbabilities.count)
+        let logits = (0..<Self.tokens).map { Float(log(tokenProbabilities[$0] ?? max(1e-12, remaining))) }
         return logits.withUnsafeBufferPointer(body)
     }
 
@@ -46,9 +46,10 @@ struct BeamSearchTests {
         let beam = try BeamSearch(width: 4).sequences(of: &source, limit: 10)
         #expect(beam.first?.tokens == [6, 10])
         source = misleadingNetwork
-        let several = try BeamSearch(width: 4).sequences(of: &source, limit: 10, minimumCount: 4)
-        #expect(several.first == beam.first, "requesting alternatives does not change the best text")
-        #expect(several.count > 1 && Set(several.map(\.tokens)).count == several.count, "all texts differ")
+        let alternatives = try BeamSearch(width: 4).sequences(of: &source, limit: 10, minimumCount: 4)
+        #expect(alternatives.first == beam.first, "requesting alternatives does not change the best text")
+        #expect(alternatives.count > 1)
+        #expect(Set(alternatives.map(\.tokens)).count == alternatives.count, "all texts differ")
         let best = try #require(beam.first)
         #expect(abs(best.score - log(0.4 * 0.95 * 0.99)) < 0.01)
         #expect(abs(best.evidence[1].logProbability - log(0.95)) < 0.01)
@@ -64,7 +65,7 @@ struct BeamSearchTests {
         #expect(try search.sequences(of: &source, limit: 10).first?.tokens == [5, 6])
     }
 
-    @Test("the result includes the probability of no speech, and no text if that is most likely")
+    @Test("the result has no text if no speech is most likely, and includes that probability")
     func nothing() throws {
         var source = TableNetwork([[]: [2: 0.9]])
         let sequences = try BeamSearch(width: 1).sequences(of: &source, limit: 10)
@@ -72,7 +73,7 @@ struct BeamSearchTests {
         #expect(abs(try #require(sequences.first).immediateEnd - log(0.9)) < 0.01)
     }
 
-    @Test("an endless text stops at the limit", arguments: [1, 4])
+    @Test("an endless text stops after the maximum number of steps", arguments: [1, 4])
     func endless(width: Int) throws {
         var loop: [[Int]: [Int: Double]] = [:]
         for count in 0...40 { loop[Array(repeating: 5, count: count)] = [5: 0.99] }
@@ -103,7 +104,7 @@ struct BeamSearchTests {
         #expect(try search.sequences(of: &source, limit: 10).first?.tokens == [3])
     }
 
-    @Test("each phrase has its own weight; phrases with a common beginning share the maximum weight")
+    @Test("each phrase has its own weight; a token shared by several phrases has the highest of their weights")
     func weights() {
         let trie = PhraseTrie(
             [(phrase: 0, tokens: [5, 6]), (phrase: 1, tokens: [3, 6]), (phrase: 2, tokens: [5, 7, 7])], weight: 2,

@@ -7,8 +7,8 @@ import TestKit
 @testable import Recognition
 @testable import System
 
-/// The model installed by `deploy/model moonshine-tiny-en --folder`. If FIELDSCRIBE_TEST_MODEL is not set, prints a
-/// message and is nil.
+/// The model installed by `deploy/model moonshine-tiny-en --folder`; nil, with a printed message, if
+/// FIELDSCRIBE_TEST_MODEL is not set.
 let realModel: MoonshineModel? = {
     guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
         print("skipped: tests with Moonshine's real model; set FIELDSCRIBE_TEST_MODEL to its folder")
@@ -40,7 +40,7 @@ struct MoonshineModelTests {
     }
 
     @Test("a folder with a different model does not count")
-    func other() throws { #expect(try !make(["mdef", "tokenizer.bin"]).exists) }
+    func differentModel() throws { #expect(try !make(["mdef", "tokenizer.bin"]).exists) }
 
     @Test("digests are checked, and the error names the changed file; nothing is checked if there are no digests")
     func digests() throws {
@@ -61,8 +61,8 @@ struct MoonshineModelTests {
         #expect(thrown { try make(Self.files, digests: text).verify() }?.code == .damaged)
     }
 
-    @Test("a library that is not ONNX Runtime is reported")
-    func noRuntime() throws {
+    @Test("a library that is not ONNX Runtime is reported, and so is a missing library")
+    func invalidRuntime() throws {
         let model = try make(Self.files + ["libonnxruntime.so.1"])
         _ = try tokenizer(["▁a"], in: folder)
         #expect(thrown { _ = try OnnxRuntime([model.path + "/libonnxruntime.so.1"]) }?.code == .unsupported)

@@ -40,7 +40,7 @@ struct MoonshineReaderTests {
     @Test(
         "speech is transcribed with capitals and punctuation, greedily and with a beam", arguments: MoonshineProfile.all
     )
-    func reading(profile: MoonshineProfile) throws {
+    func transcription(profile: MoonshineProfile) throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: profile)
         let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
@@ -52,7 +52,7 @@ struct MoonshineReaderTests {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .fast)
         let recognizer = MoonshineRecognizer(reader, timing: FailingAligner())
-        // Removes the silence after the last word.
+        // Remove the silence after the last word.
         let samples = try Array(samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav").dropLast(6_400))
         try recognizer.beginPartials(from: nil)
         let texts = try [samples.dropLast(7_000), samples.suffix(7_000), []].map { samples in
@@ -81,7 +81,7 @@ struct MoonshineReaderTests {
     }
 
     @Test("a reader still works after another reader that shares its environment and arena is released")
-    func successors() throws {
+    func releasedReader() throws {
         guard let realModel else { return }
         let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
         var reader = try MoonshineReader(realModel, profile: .fast)
@@ -106,7 +106,7 @@ struct MoonshineReaderTests {
     }
 
     @Test("disabling prepacked weights does not change the text")
-    func small() throws {
+    func noPrepacking() throws {
         guard let realModel else { return }
         var profile = MoonshineProfile.fast
         profile.prepacks = false
@@ -142,7 +142,7 @@ struct MoonshineReaderTests {
     }
 
     @Test("empty or too short audio, silence, noise and a tone yield no words", arguments: [0, 1, 894, 895, 32_000])
-    func nothing(count: Int) throws {
+    func noWords(count: Int) throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .fast)
         var generator = SeededGenerator(seed: 7)
@@ -164,7 +164,7 @@ struct MoonshineReaderTests {
     }
 
     @Test("invalid networks are reported as damaged")
-    func noNetwork() throws {
+    func invalidNetworks() throws {
         guard let realModel else { return }
         let folder = TemporaryFolder()
         for name in ["encoder_model.ort", "decoder_model_merged.ort"] {
@@ -178,7 +178,7 @@ struct MoonshineReaderTests {
     }
 
     @Test("output of the runtime during loading does not reach standard error")
-    func quiet() throws {
+    func loadingOutput() throws {
         let file = temporaryFile()
         let original = dup(STDERR_FILENO)
         dup2(file, STDERR_FILENO)
@@ -193,7 +193,7 @@ struct MoonshineReaderTests {
     }
 
     @Test("concurrent loads restore standard error correctly")
-    func together() async {
+    func concurrentLoads() async {
         func fileIdentity() -> [UInt64] {
             var status = stat()
             fstat(STDERR_FILENO, &status)

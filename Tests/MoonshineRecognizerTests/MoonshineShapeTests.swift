@@ -69,7 +69,7 @@ struct MoonshineShapeTests {
         ("it outputs 32000 tokens, but tokenizer.bin has 32768", { $0.decoder.outputs[0].shape[2] = 32_000 }),
     ]
 
-    @Test("an error names the mismatch in one line", arguments: invalidChanges.indices)
+    @Test("the error names the file and the mismatch", arguments: invalidChanges.indices)
     func mismatch(index: Int) throws {
         var ports = Ports(layers: 8, heads: 8, size: 52)
         Self.invalidChanges[index].change(&ports)
@@ -88,7 +88,8 @@ struct MoonshineShapeTests {
         _ = try ports.shape(tokens: 100_000)
     }
 
-    /// Generates a model that recognizes a text in another alphabet, with random weights; nil if there is no runtime.
+    /// Generates a model that recognizes a text in another alphabet, with random weights; nil if there is no
+    /// `realModel`, whose runtime it uses.
     private func makeModel(_ keys: String...) throws -> MoonshineModel? {
         guard let realModel else { return nil }
         let runtime = "\(realModel.path)/libonnxruntime.so.1"

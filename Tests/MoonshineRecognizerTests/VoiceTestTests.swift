@@ -89,7 +89,7 @@ struct VoiceTestTests {
     }
 
     @Test("text rejected by the gate becomes an alternative in speech, but not in noise")
-    func reading() throws {
+    func rejectedSpeech() throws {
         guard let realModel else { return }
         var profile = MoonshineProfile.fast
         (profile.gate.maxEnd, profile.gate.maxEndOfShort) = (-100, -100)

@@ -1,4 +1,4 @@
-# Completion of fieldscribe and fieldscribe-office for bash. The hidden command `complete` lists the possible next words.
+# Bash completion for fieldscribe and fieldscribe-office. The hidden command `complete` lists the possible next words.
 
 _fieldscribe() {
     local program=${COMP_WORDS[0]} word=${COMP_WORDS[COMP_CWORD]} line kind words=''

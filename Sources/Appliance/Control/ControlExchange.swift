@@ -74,7 +74,7 @@ final class ControlExchange: Sendable {
 
     /// Appends a part to the client's file; see `ImportedTexts.append`.
     ///
-    /// - Throws: the errors of `ImportedTexts.append`, or `disconnected` if the client has disconnected; otherwise nothing
+    /// - Throws: the errors of `ImportedTexts.append`, or `disconnected` if the client has disconnected, because nothing
     ///   would free its text.
     func append(_ part: ImportPart, from client: Int) throws(DeviceError) -> String? {
         try rethrowing {

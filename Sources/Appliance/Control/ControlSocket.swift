@@ -6,7 +6,8 @@ import System
 
 /// Serves the control socket. One thread does all I/O and never waits for a client; tasks answer the requests.
 final class ControlSocket: Service {
-    /// The maximum number of clients. If another connects, an idle one is disconnected, or the new one is refused.
+    /// The maximum number of clients. If another connects, an idle one is disconnected; if none is
+    /// idle, the new one is refused.
     private static let maxClients = 16
 
     /// The pause after `accept` failed, for example because no descriptor was left.

@@ -39,7 +39,7 @@ package struct DoctorFacts: Sendable {
         var name: String
         /// Whether the line is a GPIO line. If not, it is simulated, or there is none.
         var isGpio: Bool
-        /// Whether the appliance uses the line.
+        /// Whether a Fieldscribe process holds the line; false if `error` is nil.
         var isOurs = false
         /// Why the line cannot be used; nil if it can.
         var error: DeviceError?
@@ -133,7 +133,7 @@ package struct DoctorFacts: Sendable {
     /// The number of public keys for which recordings on the recorder are encrypted, or why none are encrypted. Nil if not
     /// configured or not checked.
     var recorderSealing: Result<Int, DeviceError>?
-    /// The damaged databases that were set aside, if recordings on the recorder are encrypted.
+    /// The damaged databases that were set aside; empty unless recordings on the recorder are encrypted.
     var damagedDatabases: [String] = []
     /// The sealed recordings that are open; nil if none are.
     var opened: ApplianceStatus.Opened?

@@ -11,7 +11,8 @@ struct GpioLine: Hashable, Sendable {
     /// Finds a line on any chip.
     ///
     /// - Parameter folder: the folder that contains the chips' devices.
-    /// - Throws: `DeviceError` with `missing` or `denied`, or `unsupported` if the address is not a GPIO line.
+    /// - Throws: `DeviceError` with `missing` or `denied`, or `unsupported` if a chip can be opened
+    ///   and the address is not a GPIO line.
     init(finding address: PanelAddress, in folder: String = "/dev") throws(DeviceError) {
         var chips: [String] = []
         var failure: DeviceError?

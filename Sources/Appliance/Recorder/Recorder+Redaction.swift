@@ -25,7 +25,7 @@ extension Recorder {
         let redaction = Redaction(storage: configuration.storage.directory, archive: archive)
         let notes = try await redaction.redact(range, of: id, isGrowing: true)
         hub.publish(.gap(recording: id, gap: Gap(range, cause: .redacted)))
-        // If the recording has ended meanwhile, its repairs, which complete redactions, may have run before this one.
+        // If the recording has ended meanwhile, its repairs may have run too early to complete this redaction.
         if snapshot.live?.id != id { try await redaction.finish(id) }
         return (id, notes)
     }

@@ -39,7 +39,7 @@ struct RecorderInput: Hashable, Sendable {
         case shutDown(RecorderTicket?)
         /// The microphone is open, and the recording is in the archive.
         case opened(attempt: Int, recording: Int)
-        /// No recording could be opened.
+        /// The recording could not be opened.
         case refused(attempt: Int, DeviceError)
         /// The first samples of a recording are in its file.
         case begun(Int, HealthCheck)

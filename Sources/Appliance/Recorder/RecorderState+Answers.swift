@@ -1,7 +1,7 @@
 import Core
 import Maintenance
 
-// Inputs that answer effects. They arrive in any order.
+// Inputs that report the results of effects. They arrive in any order.
 extension RecorderState {
     /// The minimum and maximum pause before failed maintenance is retried. The pause doubles each time.
     private static let retryPauses = Duration.seconds(60)...Duration.seconds(3_600)

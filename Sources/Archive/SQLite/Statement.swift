@@ -94,10 +94,10 @@ package struct Row {
 
     func optionalReal(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
 
-    /// Returns a text; nil for NULL.
+    /// Returns a string; nil for NULL.
     package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
-    /// Returns a text; empty for NULL.
+    /// Returns a string; empty for NULL.
     package func text(_ column: Int32) -> String {
         guard let bytes = sqlite3_column_text(statement, column) else { return "" }
         // Safety: the bytes are valid until the statement's next step; the string copies them.

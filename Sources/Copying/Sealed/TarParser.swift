@@ -14,9 +14,9 @@ package struct TarParser {
 
     private enum State {
         case header
-        /// Inside a file, with the number of its remaining bytes, and of the padding bytes after it.
+        /// Inside a file: its remaining bytes, and the padding bytes after it.
         case content(remaining: Int64, padding: Int64)
-        /// The same inside a pax record about the next file.
+        /// The same inside a pax extended header for the next file.
         case record(remaining: Int64, padding: Int64)
         case padding(remaining: Int64)
         case finished
@@ -27,9 +27,9 @@ package struct TarParser {
     private static let maximumFileBytes: Int64 = 1 << 46
 
     private var state = State.header
-    /// The bytes of an incomplete header or pax record.
+    /// The bytes of an incomplete header or pax extended header.
     private var buffer: [UInt8] = []
-    /// The length of the next file, from a pax record.
+    /// The length of the next file, from a pax extended header.
     private var recordedLength: Int64?
 
     package init() {}
@@ -42,7 +42,7 @@ package struct TarParser {
 
     /// Parses the next bytes.
     ///
-    /// - Throws: `DeviceError` with `damaged` if it is not the tar archive of a copy, or the error from `event`.
+    /// - Throws: `DeviceError` with `damaged` if the bytes are not the tar archive of a copy, or the error from `event`.
     package mutating func parse(
         _ bytes: UnsafeRawBufferPointer, _ event: (Event) throws(DeviceError) -> Void
     ) throws(DeviceError) {
@@ -120,7 +120,7 @@ package struct TarParser {
         }
     }
 
-    /// Reads the length of the next file from the lines of a pax record, such as `19 size=8589934592`.
+    /// Reads the length of the next file from the records of a pax extended header, such as `19 size=8589934592`.
     private mutating func readRecord() throws(DeviceError) {
         let text = String(decoding: buffer, as: UTF8.self)
         buffer = []

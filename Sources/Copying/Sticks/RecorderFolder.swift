@@ -28,8 +28,8 @@ package enum RecorderFolder {
         text.utf8.count == 32 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
     }
 
-    /// Returns the name of a recorder's folder: the folder that identifies this recorder, even if it was renamed;
-    /// otherwise the recorder's name, with a number appended if another recorder uses the name.
+    /// Returns the name of this recorder's folder. If a folder identifies this recorder, returns its name. Otherwise
+    /// returns the recorder's name, with a number appended if another recorder uses the name.
     static func name(of device: DeviceName, _ identity: String?, in top: Folder) throws(DeviceError) -> DeviceName {
         guard let identity else { return device }
         let existing = try top.names().compactMap { DeviceName($0) }.sorted { $0.text < $1.text }
@@ -40,7 +40,7 @@ package enum RecorderFolder {
         }
         throw DeviceError(
             .failed, "mkdir",
-            "\(top.path): the folders \(device.text) to \(device.text)-99 all belong to other recorders; rename this recorder"
+            "\(top.path): no folder name from \(device.text) to \(device.text)-99 is free; rename this recorder"
         )
     }
 
@@ -49,7 +49,7 @@ package enum RecorderFolder {
         guard let identity, (try? folder.exists(fileName)) == false else { return }
         guard let file = try? NewFile(fileName, in: folder, shouldStop: { false }) else { return }
         let text =
-            "\(identity)\nThis number distinguishes recorders with the same name. These copies come from this one.\n"
+            "\(identity)\nThis ID distinguishes recorders with the same name. The copies in this folder come from the recorder with this ID.\n"
         do throws(DeviceError) {
             try file.write(text)
             try file.sync()

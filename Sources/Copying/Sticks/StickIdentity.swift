@@ -59,9 +59,9 @@ package struct PluggedSticks: Sendable {
         return try identity(number, name: name)
     }
 
-    /// Returns the identity of the stick that is mounted at a path.
+    /// Returns the identity of the device that holds a path, such as the stick that is mounted there.
     ///
-    /// - Throws: `DeviceError` with `unsupported` if it has no identifiers, or nothing is mounted there.
+    /// - Throws: `DeviceError` with `unsupported` if it has no identifiers.
     package func identity(mountedOn path: String) throws(DeviceError) -> StickIdentity {
         let folder = try Folder(opening: path).identity()
         return try identity(DeviceNumber(folder.device), name: path)

@@ -62,7 +62,7 @@ package struct SealedManifest: Hashable, Sendable {
     /// The digest of the encrypted file, read back from the volume.
     package var file: String
     package var bytes: Int64
-    /// The digest of the first bytes, which are unique, so that it identifies the file without a full read.
+    /// The digest of the file's first bytes. They are unique, so it identifies the file without a full read.
     package var head: String
     /// The digest of the SHA256SUMS in the encrypted file.
     var plain: String

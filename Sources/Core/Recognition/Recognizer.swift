@@ -1,8 +1,8 @@
-/// Opens recognizers. A recognizer stays on one thread; only its provider is passed between threads.
+/// Opens recognizers. A provider may be passed between threads; a recognizer stays on the thread that opened it.
 package protocol RecognizerProvider: Sendable {
     /// Loads the model.
     ///
-    /// - Throws: `DeviceError` with `missing` or `damaged` and the file's name.
+    /// - Throws: `DeviceError` that names the file if it is missing, unreadable, damaged or unsupported.
     func open() throws(DeviceError) -> any Recognizer
 }
 
@@ -14,7 +14,7 @@ package protocol Recognizer: AnyObject {
     /// Transcribes one complete utterance or a group of utterances. Times are relative to the first sample.
     ///
     /// - Parameter samples: Mono, 16-bit, 16 kHz; may be empty.
-    /// - Throws: `DeviceError` with `failed`.
+    /// - Throws: `DeviceError` if the engine fails.
     func recognize(
         _ samples: UnsafeBufferPointer<Int16>, options: RecognitionOptions
     ) throws(DeviceError) -> Hypothesis
@@ -22,9 +22,10 @@ package protocol Recognizer: AnyObject {
 
 /// The options for recognizing one utterance.
 package struct RecognitionOptions: Hashable, Sendable {
-    /// The number of alternatives wanted.
+    /// The maximum number of alternatives.
     package var alternatives: Int
-    /// The ranges that contain speech, in order, relative to the first sample. If empty, speech may be anywhere. Voice analytics are returned for each.
+    /// The ranges that contain speech, in order, relative to the first sample. The engine returns voice analytics for
+    /// each. If empty, speech may be anywhere.
     package var parts: [SampleRange]
 
     package init(alternatives: Int = 0, parts: [SampleRange] = []) {

@@ -6,7 +6,7 @@ package enum Frames {
     /// Returns the mean of two samples, rounded towards zero.
     package static func mixed(_ first: Int16, _ second: Int16) -> Int16 { Int16((Int32(first) + Int32(second)) / 2) }
 
-    /// Mixes as many interleaved frames as fit into `mixed`; copies a single channel.
+    /// Mixes as many interleaved frames as fit into `mixed`. If there is one channel, copies it.
     package static func mix(
         _ frames: UnsafeBufferPointer<Int16>, channels: Int, into mixed: UnsafeMutableBufferPointer<Int16>
     ) {

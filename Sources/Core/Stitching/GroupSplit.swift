@@ -7,17 +7,18 @@ struct GroupSplit: Sendable {
 
     init(_ group: UtteranceGroup) { speech = group.utterances.map(\.speech) }
 
-    /// Returns the words of each utterance: those whose midpoint is in its speech, or nearer to it than to the others.
+    /// Assigns each word to the utterance whose speech is nearest to the word's midpoint. Returns the words of each
+    /// utterance.
     ///
     /// - Parameter words: Sorted by start.
     func words(_ words: [Word]) -> [[Word]] {
-        var pieces = [[Word]](repeating: [], count: speech.count)
-        for (word, utterance) in zip(words, utteranceIndices(of: words)) { pieces[utterance].append(word) }
-        return pieces
+        var split = [[Word]](repeating: [], count: speech.count)
+        for (word, utterance) in zip(words, utteranceIndices(of: words)) { split[utterance].append(word) }
+        return split
     }
 
-    /// Returns the alternatives for each utterance: the part of each group alternative that aligns with the
-    /// utterance's words by edit distance. Leaves out duplicates and empty texts.
+    /// Splits the group's alternatives by utterance. Their words are aligned with the best words by edit distance.
+    /// Leaves out duplicates, empty texts, and texts that equal the best words.
     ///
     /// - Parameter best: The best words for the group, sorted by start.
     func alternatives(_ groupAlternatives: [Alternative], to best: [Word]) -> [[Alternative]] {
@@ -26,8 +27,8 @@ struct GroupSplit: Sendable {
         var seenKeys: [Set<[String]>] = speech.indices.map { utterance in
             Set([zip(keys, bestIndices).filter { $1 == utterance && !$0.isEmpty }.map(\.0), []])
         }
-        var pieces = [[Alternative]](repeating: [], count: speech.count)
-        guard best.count <= Self.maximumWords else { return pieces }
+        var alternatives = [[Alternative]](repeating: [], count: speech.count)
+        guard best.count <= Self.maximumWords else { return alternatives }
         for alternative in groupAlternatives {
             let words = alternative.text.split(separator: " ").map(String.init)
             guard words.count <= Self.maximumWords else { continue }
@@ -37,22 +38,22 @@ struct GroupSplit: Sendable {
             let numbered = WordErrors.numbered(wordKeys, keys)
             let counterparts = WordErrors.counterparts(of: numbered.first, in: numbered.second)
             for (index, counterpart) in counterparts.enumerated() {
-                // An inserted word stays with the previous one.
+                // An inserted word goes to the same utterance as the previous word.
                 if let counterpart { utterance = bestIndices[counterpart] }
                 split[utterance].append(index)
             }
             for (utterance, indices) in split.enumerated() {
                 let key = indices.map { wordKeys[$0] }.filter { !$0.isEmpty }
                 guard seenKeys[utterance].insert(key).inserted else { continue }
-                pieces[utterance].append(
+                alternatives[utterance].append(
                     Alternative(
                         text: indices.map { words[$0] }.joined(separator: " "), confidence: alternative.confidence))
             }
         }
-        return pieces
+        return alternatives
     }
 
-    /// Returns the index of each word's utterance, in ascending order.
+    /// Returns the index of each word's utterance. The indices never decrease.
     private func utteranceIndices(of words: [Word]) -> [Int] {
         var earliest = 0
         return words.map { word in

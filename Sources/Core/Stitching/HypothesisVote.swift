@@ -1,11 +1,10 @@
 /// Merges two results for the same speech, word by word, like ROVER (Fiscus 1997, "A post-processing system to yield
 /// reduced word error rates").
 package enum HypothesisVote {
-    /// The confidence of a result that has no words where the other one has some.
+    /// The confidence of a result that has no words where the other result has some.
     private static let emptyConfidence = 0.5
 
-    /// Returns the words of the first result. Where the second result differs and has a higher mean confidence, its
-    /// words replace them.
+    /// Returns the words of the first result. Where the results differ, the words with the higher mean confidence win.
     ///
     /// - Parameters:
     ///   - first: the words of the first result, in chronological order.
@@ -39,7 +38,7 @@ package enum HypothesisVote {
         words.isEmpty ? emptyConfidence : words.reduce(0) { $0 + $1.confidence } / Double(words.count)
     }
 
-    /// Neighbors from different results can overlap, because each result has its own times.
+    /// Neighboring words from different results can overlap, because each result has its own times.
     private static func withoutOverlaps(_ words: [Word]) -> [Word] {
         var earliest = SamplePosition.zero
         return words.map { word in

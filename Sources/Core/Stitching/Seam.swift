@@ -1,29 +1,29 @@
-/// The overlap between two utterances. The left side is already committed. The seam decides which of the right side's
-/// words follow, and which words that the left side withheld are restored.
+/// The overlap between two utterances. The left side's words before the cut are already committed. The seam decides
+/// which words of the right side follow, and restores words that the left side withheld.
 struct Seam: Sendable {
     /// The left utterance and its last words.
     struct Side: Sendable {
         var audio: SampleRange
         /// Words whose midpoint is at or after the cut belong to the right side.
         var cut: SamplePosition
-        /// The last words before the cut.
+        /// The last words whose midpoint is before the cut.
         var committed: [Word]
-        /// Words after the cut.
+        /// The first words whose midpoint is at or after the cut.
         var withheld: [Word]
     }
 
-    /// The number of words to keep on each side of the cut. The longest overlap contains fewer.
+    /// The maximum number of words to keep on each side of the cut, which is more than an overlap contains.
     static let maximumWords = 16
     // The following distances are in samples.
-    /// The maximum distance between the midpoints of a word that both sides recognized: 200 ms.
+    /// The maximum distance between the two midpoints of a word that both sides recognized: 200 ms.
     private static let sameWordDistance: Int64 = 3_200
-    /// A word this close to the edge of the audio was cut off: 30 ms.
+    /// A word at most this far from the edge of the audio counts as cut off: 30 ms.
     private static let cutOffDistance: Int64 = 480
-    /// A word that extends this far beyond the left side's audio was not fully contained in it: 250 ms.
+    /// A word that extends farther than this beyond the left side's audio cannot be committed yet: 250 ms.
     private static let maximumOvershoot: Int64 = 4_000
-    /// A looser limit for equal words, so that none is repeated: 500 ms.
+    /// A looser limit for equal words, so that none is repeated; also the margin of the search for holes: 500 ms.
     private static let nearbyDistance: Int64 = 8_000
-    /// The minimum length of a hole, which is a time without words that may contain a missing one: 80 ms.
+    /// The minimum length of a hole, which is a range without words where one may be missing: 80 ms.
     private static let minimumHole: Int64 = 1_280
     /// If two hypotheses have words that end this close together, they agree on where the next word starts: 50 ms.
     private static let sameEndDistance: Int64 = 800
@@ -33,8 +33,10 @@ struct Seam: Sendable {
     let overlap: SampleRange
     let left: Side
 
-    /// Returns the words that follow the committed ones: those of the right side, those of the left side at times when
-    /// the right side has none, and those of a third hypothesis at times when neither side has any.
+    /// Returns the words that follow the committed ones: those of the right side, and withheld ones of the left side at
+    /// times when the right side has none.
+    ///
+    /// If there is a hole, the words of a third hypothesis fill it, or replace the first words after it.
     func joining(_ right: [Word], third: [Word]) -> [Word] {
         let joined = joining(right)
         guard let hole = hole(before: joined) else { return joined }
@@ -82,21 +84,20 @@ struct Seam: Sendable {
         return key.isEmpty ? word.text == other.text : key == other.key
     }
 
-    /// Returns the time without words at the cut; nil if the words are close together or there are none.
+    /// Returns the range without words at the cut; nil if it is too short, in silence, or there are no words.
     func hole(in right: [Word]) -> SampleRange? { hole(before: joining(right)) }
 
     private func hole(before joined: [Word]) -> SampleRange? {
         guard isWithinSpeech, !(left.committed.isEmpty && joined.isEmpty) else { return nil }
-        let around = SampleRange(overlap.start - Self.nearbyDistance, overlap.end + Self.nearbyDistance)
-        let from = left.committed.last.map(\.range.end) ?? around.start
-        let to = joined.first.map(\.range.start) ?? around.end
-        guard from < to, let hole = SampleRange(from, to).intersection(around), hole.count >= Self.minimumHole else {
-            return nil
-        }
+        let limits = SampleRange(overlap.start - Self.nearbyDistance, overlap.end + Self.nearbyDistance)
+        let start = left.committed.last.map(\.range.end) ?? limits.start
+        let end = joined.first.map(\.range.start) ?? limits.end
+        guard start < end, let hole = SampleRange(start, end).intersection(limits), hole.count >= Self.minimumHole
+        else { return nil }
         return hole
     }
 
-    /// Whether the cut is a rotation. Otherwise the overlap is silence.
+    /// Whether the session was rotated during speech. Otherwise the overlap is silence.
     private var isWithinSpeech: Bool { left.cut < left.audio.end }
 
     private func joining(_ right: [Word]) -> [Word] {
@@ -112,16 +113,15 @@ struct Seam: Sendable {
         return (keptWords + missingTail(keptWords)).sorted { $0.range.start < $1.range.start }
     }
 
-    /// Maps indices of the right side's words to those of the same words on the left side (first the committed words,
-    /// then the withheld words).
+    /// Maps the index of each word on the right to the index of the same word in `left.committed + left.withheld`.
     ///
     /// Matches the nearest words first, so that two equal words in a row each get their own counterpart.
     private func counterparts(of right: [Word]) -> [Int: Int] {
         var pairs: [(distance: Int64, right: Int, left: Int)] = []
         for (rightIndex, word) in right.enumerated() where word.range.start < overlap.end {
-            for (leftIndex, other) in (left.committed + left.withheld).enumerated()
-            where Self.hasSameText(other, word) {
-                let distance = abs(word.range.middle - other.range.middle)
+            for (leftIndex, leftWord) in (left.committed + left.withheld).enumerated()
+            where Self.hasSameText(leftWord, word) {
+                let distance = abs(word.range.middle - leftWord.range.middle)
                 if distance <= Self.sameWordDistance { pairs.append((distance, rightIndex, leftIndex)) }
             }
         }
@@ -133,8 +133,8 @@ struct Seam: Sendable {
         return leftIndices
     }
 
-    /// Whether the left side committed this word or a different word that covers most of it. False if the word extends
-    /// far beyond the left side's audio.
+    /// Whether the left side committed this word, or its last committed word covers most of it. A word that extends far
+    /// beyond the left side's audio is committed only if it has a counterpart.
     private func isCommitted(_ word: Word, counterpart: Int?) -> Bool {
         if let counterpart { return counterpart < left.committed.count }
         guard word.range.end - left.audio.end <= Self.maximumOvershoot else { return false }
@@ -146,8 +146,8 @@ struct Seam: Sendable {
         return left.withheld.contains { covers($0.range, word) } && !left.committed.contains { covers($0.range, word) }
     }
 
-    /// Returns the words that the left side withheld at times when the right side has none, except those cut off by the
-    /// end of the left audio.
+    /// Returns the withheld words at times when neither side has another word, except those cut off by the end of the
+    /// left side's audio.
     private func missingTail(_ keptWords: [Word]) -> [Word] {
         left.withheld.filter { word in
             word.range.end + Self.cutOffDistance < left.audio.end
@@ -165,9 +165,9 @@ struct Seam: Sendable {
             }
     }
 
-    /// Whether most of `word` lies within `other`.
-    private func covers(_ other: SampleRange, _ word: Word) -> Bool {
-        guard let common = other.intersection(word.range) else { return false }
+    /// Whether most of the word lies within the range.
+    private func covers(_ range: SampleRange, _ word: Word) -> Bool {
+        guard let common = range.intersection(word.range) else { return false }
         return common.count * 2 > word.range.count
     }
 }

@@ -1,7 +1,7 @@
 /// Joins the hypotheses for overlapping utterances into one transcript.
 ///
 /// Utterances arrive in order, and each becomes one segment immediately. In an overlap, each word belongs to the side
-/// of the cut that contains its midpoint. If the two sides time a word differently, this rule may double or drop it;
+/// of the cut that contains its midpoint. If the two sides time a word differently, this rule may duplicate or drop it;
 /// `Seam` corrects that.
 package struct Stitcher: Sendable {
     /// The left side of the next seam.
@@ -19,8 +19,8 @@ package struct Stitcher: Sendable {
         self.committedUpTo = committedUpTo
     }
 
-    /// Returns the time without words at the seam before the next utterance; nil if there is none. Decoding across this
-    /// hole may find words.
+    /// Returns the range without words at the seam before the next utterance; nil if there is none. Decoding the audio
+    /// around it may find the missing words.
     package func hole(before utterance: Utterance, _ hypothesis: Hypothesis) -> SampleRange? {
         seam(before: utterance, hypothesis)?.hole(in: Self.sortedByStart(hypothesis.words))
     }
@@ -45,7 +45,7 @@ package struct Stitcher: Sendable {
         let split = GroupSplit(group)
         let words = split.words(join(group.whole, hypothesis, third))
         let utterances = group.utterances
-        // If there are no words, each utterance gets its own part of the held-back text.
+        // Without words, there may be held-back texts: one alternative per utterance.
         let isHeldBack = hypothesis.words.isEmpty && hypothesis.alternatives.count == utterances.count
         let alternatives =
             isHeldBack
@@ -77,8 +77,8 @@ package struct Stitcher: Sendable {
         return committed
     }
 
-    /// Returns the seam before an utterance; nil if there is no overlap. Text that was held back has no seam, because
-    /// words that the left side withheld would replace it.
+    /// Returns the seam before an utterance; nil if there is no overlap. It is also nil if the utterance's text is held
+    /// back, because words that the left side withheld would replace that text.
     private func seam(before utterance: Utterance, _ hypothesis: Hypothesis) -> Seam? {
         let isHeldBack = hypothesis.words.isEmpty && hypothesis.alternatives.first?.isHeldBack == true
         guard !isHeldBack, let previous, let overlap = previous.audio.intersection(utterance.audio) else { return nil }
@@ -97,8 +97,8 @@ package struct Stitcher: Sendable {
     ) -> Segment {
         let start = max(
             committedUpTo, min(utterance.speech.start, committed.first?.range.start ?? utterance.speech.start))
-        let words = inOrder(committed, from: start, before: next)
-        // The audio between the last word and the cut may be the start of the next word.
+        let words = trimmed(committed, from: start, before: next)
+        // After a rotation, end at the last word: the audio after it may be the start of the next word.
         let speechEnd = utterance.endedBy == .rotation && !words.isEmpty ? start : utterance.speech.end
         let end = max(start, speechEnd, words.last?.range.end ?? start)
         committedUpTo = end
@@ -108,8 +108,9 @@ package struct Stitcher: Sendable {
             endedBy: utterance.endedBy, voice: words.isEmpty ? nil : voice)
     }
 
-    /// Trims the words' ranges so that they neither overlap nor begin before `start`, to at least one sample each.
-    private func inOrder(_ words: [Word], from start: SamplePosition, before next: SamplePosition?) -> [Word] {
+    /// Trims the words' ranges so that they lie between `start` and `next` and do not overlap. Each range keeps at
+    /// least one sample.
+    private func trimmed(_ words: [Word], from start: SamplePosition, before next: SamplePosition?) -> [Word] {
         var earliest = start
         return words.map { word in
             var word = word

@@ -19,7 +19,7 @@ struct OpenedSecondPass: Sendable {
     /// Transcribes and seals the recordings.
     ///
     /// - Parameters:
-    ///   - pool: starts the decode workers; called when the first recording is opened.
+    ///   - pool: starts the decode workers; called before the first recording, and again if that failed.
     ///   - report: called with each failure.
     /// - Returns: the IDs of the recordings that were transcribed and sealed again.
     /// - Throws: `CancellationError`.

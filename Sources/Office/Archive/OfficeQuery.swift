@@ -4,8 +4,8 @@
 package struct OfficeQuery: Hashable, Sendable {
     /// The tokens of each word: letters and digits in lower case.
     let words: [[String]]
-    /// Whether the last token also matches longer words: the text ends with the token, which is not a single ASCII letter
-    /// or digit.
+    /// Whether the last token also matches longer words. True if the text ends with it and it is longer than one ASCII
+    /// character.
     let endsWithPrefix: Bool
 
     /// Words with a similar spelling that also match, by token.

@@ -2,7 +2,7 @@ import Core
 
 /// Generates tokens for several hypotheses at once.
 protocol TokenSource {
-    /// Calls `body` with the logits of the next token of the hypothesis `row`. Initially, there is only hypothesis 0.
+    /// Calls `body` with the logits for the next token of hypothesis `row`. Initially, there is only hypothesis 0.
     func withLogits<Value>(
         of row: Int, _ body: (UnsafeBufferPointer<Float>) -> Value
     ) throws(DeviceError) -> Value
@@ -23,7 +23,7 @@ struct TokenEvidence: Hashable, Sendable {
 struct TokenSequence: Hashable, Sendable {
     var tokens: [Int] = []
     var evidence: [TokenEvidence] = []
-    /// The sum of the log probabilities, including that of the end token, plus the vocabulary's bonus.
+    /// The sum of the log probabilities. For a finished sequence, it includes the end token and the phrases' bonus.
     var score = 0.0
     /// The log probability that the first token is the end token, meaning that nothing was said.
     var immediateEnd = 0.0
@@ -49,9 +49,9 @@ struct BeamSearch {
     /// Returns at most `width` sequences, best first.
     ///
     /// - Parameters:
-    ///   - limit: the maximum number of tokens of a hypothesis.
-    ///   - minimumCount: the number of sequences to complete, at least 1; with phrases, always `width`. Sequences that
-    ///     end in the meantime are also returned.
+    ///   - limit: the maximum number of calls of `advance`. A sequence has at most one token more.
+    ///   - minimumCount: the number of sequences to complete, from 1 to `width`. If there is a `bias`, it always
+    ///     completes `width` sequences.
     func sequences(
         of source: inout some TokenSource, limit: Int, minimumCount: Int = 1
     ) throws(DeviceError) -> [TokenSequence] {
@@ -64,13 +64,13 @@ struct BeamSearch {
             var candidates: [Candidate] = []
             var entropies: [Double] = []
             for (row, path) in live.enumerated() {
-                let found = try source.withLogits(of: row) { logits in
+                let rowCandidates = try source.withLogits(of: row) { logits in
                     let distribution = TokenDistribution(logits, best: 2 * width)
                     if step == 0 { immediateEnd = distribution.logProbability(logits[Tokenizer.end]) }
                     entropies.append(distribution.entropy)
                     return self.candidates(following: path, row, distribution, logits)
                 }
-                candidates += found
+                candidates += rowCandidates
             }
             candidates.sort { ($1.score, $0.row, $0.choice.token) < ($0.score, $1.row, $1.choice.token) }
             var next: [Path] = []
@@ -81,7 +81,7 @@ struct BeamSearch {
                 path.sequence.score += candidate.choice.logProbability
                 path.bias = candidate.walk
                 if candidate.choice.token == Tokenizer.end {
-                    // Better hypotheses are still live.
+                    // At least `width` candidates are better.
                     guard rank < width else { continue }
                     path.sequence.score += path.bias.bonus
                     finished.append(path.sequence)
@@ -108,7 +108,7 @@ struct BeamSearch {
         }
     }
 
-    /// Whether no live hypothesis can still outrank the best finished ones.
+    /// Whether no live hypothesis can still outrank the best `minimumCount` finished ones.
     private func isComplete(_ finished: [TokenSequence], _ live: [Path], minimumCount: Int) -> Bool {
         guard finished.count >= minimumCount, let best = live.map(\.sequence.score).max() else { return false }
         return best <= finished.map(\.score).sorted(by: >)[minimumCount - 1]

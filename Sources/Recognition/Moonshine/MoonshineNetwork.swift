@@ -49,7 +49,7 @@ final class MoonshineNetwork {
 
     /// Encodes audio and runs the first decoder step.
     ///
-    /// - Parameter samples: at least `minSamples` samples at 16 kHz, -1...1.
+    /// - Parameter samples: at least `minSamples` samples in -1...1 at 16 kHz.
     func encode(_ samples: [Float]) throws(DeviceError) -> State {
         let count = samples.count
         let values = try OnnxTensor([1, count], of: runtime) {
@@ -64,11 +64,11 @@ final class MoonshineNetwork {
         let empty = try OnnxTensor([1, shape.heads, 1, shape.size], of: runtime) {
             (memory: UnsafeMutableBufferPointer<Float>) in memory.update(repeating: 0)
         }
-        let pasts = [OnnxTensor](repeating: empty, count: shape.past.decoder.count + shape.past.encoder.count)
+        let emptyState = [OnnxTensor](repeating: empty, count: shape.past.decoder.count + shape.past.encoder.count)
         let outputs = try decoder.run(
-            [try ids([Tokenizer.start]), hidden, mask, try flag(false)] + pasts, inputNames: inputNames,
-            outputNames: outputNames.firstStep)
-        guard outputs.count == 1 + pasts.count else { throw Self.missingOutput }
+            [try tokenTensor([Tokenizer.start]), hidden, mask, try flagTensor(false)] + emptyState,
+            inputNames: inputNames, outputNames: outputNames.firstStep)
+        guard outputs.count == 1 + emptyState.count else { throw Self.missingOutput }
         let width = try outputs[0].shape().last ?? 0
         guard width > Tokenizer.end else {
             throw DeviceError(.damaged, "Run", "the decoder has only \(width) tokens", remedy: "reinstall the model")
@@ -86,7 +86,7 @@ final class MoonshineNetwork {
             }
         }
         let outputs = try decoder.run(
-            [try ids(tokens), state.hidden, state.mask, try flag(true)] + state.decoderState
+            [try tokenTensor(tokens), state.hidden, state.mask, try flagTensor(true)] + state.decoderState
                 + state.encoderState,
             inputNames: inputNames, outputNames: outputNames.laterSteps)
         guard outputs.count == 1 + shape.past.decoder.count else { throw Self.missingOutput }
@@ -106,28 +106,28 @@ final class MoonshineNetwork {
 
     private func gather(_ tensor: OnnxTensor, _ rows: [Int]) throws(DeviceError) -> OnnxTensor {
         let shape = try tensor.shape()
-        let row = shape.dropFirst().reduce(1, *)
-        return try tensor.withElements(((rows.max() ?? 0) + 1) * row) { (old: UnsafeMutableBufferPointer<Float>) in
+        let rowSize = shape.dropFirst().reduce(1, *)
+        return try tensor.withElements(((rows.max() ?? 0) + 1) * rowSize) { (old: UnsafeMutableBufferPointer<Float>) in
             Result { () throws(DeviceError) in
                 try OnnxTensor([rows.count] + shape.dropFirst(), of: runtime) {
                     (new: UnsafeMutableBufferPointer<Float>) in
                     for (target, source) in rows.enumerated() {
-                        _ = new[(target * row)..<((target + 1) * row)].update(
-                            fromContentsOf: old[(source * row)..<((source + 1) * row)])
+                        _ = new[(target * rowSize)..<((target + 1) * rowSize)].update(
+                            fromContentsOf: old[(source * rowSize)..<((source + 1) * rowSize)])
                     }
                 }
             }
         }.get()
     }
 
-    private func ids(_ tokens: [Int]) throws(DeviceError) -> OnnxTensor {
+    private func tokenTensor(_ tokens: [Int]) throws(DeviceError) -> OnnxTensor {
         try OnnxTensor([tokens.count, 1], of: runtime) {
             (memory: UnsafeMutableBufferPointer<Int64>) in
             for (index, token) in tokens.enumerated() { memory[index] = Int64(token) }
         }
     }
 
-    private func flag(_ value: Bool) throws(DeviceError) -> OnnxTensor {
+    private func flagTensor(_ value: Bool) throws(DeviceError) -> OnnxTensor {
         try OnnxTensor([1], of: runtime) {
             (memory: UnsafeMutableBufferPointer<Bool>) in memory[0] = value
         }

@@ -6,7 +6,7 @@ package struct MoonshineProfile: Hashable, Sendable {
     package var width: Int
     /// Whether to keep a second copy of the weights, which halves the decoding time.
     var prepacks = true
-    /// Audio with a lower peak is amplified to full scale, which is 1.
+    /// Audio with a lower peak is amplified to full scale. Full scale is 1.
     package var quietPeak = 0.1
     /// The bonus per token of a vocabulary phrase, as a natural logarithm. Of the values 1, 1.5, 2 and 3, 2 gave the
     /// fewest errors without invented words.
@@ -21,8 +21,8 @@ package struct MoonshineProfile: Hashable, Sendable {
 
     package static let live = MoonshineProfile(name: "live", width: 4)
 
-    /// For files, and for a second pass over recordings transcribed with `fast`. The search is that of `live`; groups with
-    /// low confidence are decoded twice (`UtteranceCutter.Cut.context`).
+    /// For files, and for a second pass over recordings transcribed with `fast`. The search is that of `live`, but
+    /// groups with low confidence are decoded twice (see `UtteranceCutter.Cut.context`).
     static let final = MoonshineProfile(name: "final", width: 4)
 
     /// All profiles, in the order in which commands list them.

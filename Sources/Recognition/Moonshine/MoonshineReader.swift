@@ -9,7 +9,7 @@ package final class MoonshineReader {
         package var words: [Word]
         /// Other hypotheses, best first.
         var alternatives: [Alternative]
-        /// Includes rejected words.
+        /// The evidence for each word, even if the words were rejected.
         package var evidence: [WordConfidence.Evidence]
         /// The evidence for the whole text; nil if there is no text.
         package var gate: SpeechGate.Evidence?
@@ -34,12 +34,12 @@ package final class MoonshineReader {
     /// The search without phrases.
     private let plainSearch: BeamSearch
 
-    /// Loads the model: 0.3 s and 110 MB for tiny-en.
+    /// Loads the model, which takes 0.3 s and 110 MB for tiny-en.
     ///
     /// - Parameters:
-    ///   - phrases: words and phrases to prefer, as the user writes them; they widen the beam of `fast`.
+    ///   - phrases: words and phrases to prefer, as the user writes them. Phrases widen the beam of `fast`.
     ///   - learned: additional phrases, learned from corrections.
-    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` for the file.
+    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported` for the file.
     package init(
         _ model: MoonshineModel, profile: MoonshineProfile, phrases: [String] = [], learned: [String] = []
     ) throws(DeviceError) {
@@ -75,23 +75,23 @@ package final class MoonshineReader {
     ///
     /// - Parameters:
     ///   - samples: mono, 16 kHz.
-    ///   - alternatives: the maximum number of other hypotheses. There are always fewer than the profile's `width`.
+    ///   - alternatives: the maximum number of other hypotheses. There are always fewer than the beam's width.
     ///   - speech: the seconds of speech found by the voice detector.
     package func read(
         _ samples: UnsafeBufferPointer<Int16>, alternatives: Int, speech: Double
     ) throws(DeviceError) -> Outcome {
-        let nothing = Outcome(words: [], alternatives: [], evidence: [], gate: nil)
-        guard let sound = sound(samples) else { return nothing }
-        let encoded = Source(network: network, state: try network.encode(sound))
+        let emptyOutcome = Outcome(words: [], alternatives: [], evidence: [], gate: nil)
+        guard let normalizedSamples = normalized(samples) else { return emptyOutcome }
+        let encoded = Source(network: network, state: try network.encode(normalizedSamples))
         var source = encoded
         let seconds = Double(samples.count) / Double(SamplePosition.rate)
         let limit = Int(maxTokensPerSecond * seconds) + Self.extraTokens
         let sequences = try search.sequences(of: &source, limit: limit, minimumCount: 1 + alternatives)
-        guard var best = sequences.first else { return nothing }
+        guard var best = sequences.first else { return emptyOutcome }
         var words = self.words(of: best)
         if let phrases = search.bias?.phrases(in: best.tokens), !phrases.isEmpty {
             source = encoded
-            guard let plain = try plainSearch.sequences(of: &source, limit: limit).first else { return nothing }
+            guard let plain = try plainSearch.sequences(of: &source, limit: limit).first else { return emptyOutcome }
             words = grafted(phrases, of: words, into: self.words(of: plain))
             best = plain
         }
@@ -123,7 +123,7 @@ package final class MoonshineReader {
         }
     }
 
-    /// Replaces words of the plain sequence with the phrases at the same position in the sequence with phrases.
+    /// Replaces words decoded without the phrase list with the phrases decoded at the same position.
     private func grafted(
         _ phrases: [Range<Int>], of listed: [DecodedWord], into plain: [DecodedWord]
     ) -> [DecodedWord] {
@@ -150,8 +150,8 @@ package final class MoonshineReader {
         }.dropFirst().prefix(maximumCount).map { $0 }
     }
 
-    /// Removes the DC offset of the samples and amplifies quiet audio; nil if it is too short or only silence.
-    private func sound(_ samples: UnsafeBufferPointer<Int16>) -> [Float]? {
+    /// Returns the samples without DC offset, amplified if they are quiet; nil if they are too few or all equal.
+    private func normalized(_ samples: UnsafeBufferPointer<Int16>) -> [Float]? {
         guard samples.count >= MoonshineNetwork.minSamples else { return nil }
         let mean = Float(samples.reduce(0) { $0 + Int($1) }) / Float(samples.count)
         let peak = samples.reduce(Float(0)) { max($0, abs(Float($1) - mean)) } / 32_768

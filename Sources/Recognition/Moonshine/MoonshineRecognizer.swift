@@ -1,15 +1,15 @@
 import Core
 import System
 
-/// The Moonshine engine: networks for small boards, run by ONNX Runtime. An aligner adds the word times, which
-/// the networks do not provide, and the voice is analyzed separately.
+/// The Moonshine engine: networks for small boards, run by ONNX Runtime. The networks provide no word times, so an
+/// aligner adds them. `VoiceTrack` analyzes the voice.
 ///
-/// Use each object on one thread only. A process that has created one can still fork.
+/// Use each object on one thread only. The process may fork after creating it.
 package final class MoonshineRecognizer: Recognizer {
     package var engine: EngineDescription { reader.engine }
 
     private let reader: MoonshineReader
-    private let timing: any AlignmentEngine
+    private let aligner: any AlignmentEngine
     /// The samples of the open utterance. The last partial result covers the first `decodedCount` of them.
     private var utterance: [Int16] = []
     private var decodedCount = 0
@@ -26,7 +26,7 @@ package final class MoonshineRecognizer: Recognizer {
     /// Creates a recognizer, which must be the only user of its arguments.
     package init(_ reader: MoonshineReader, timing: any AlignmentEngine) {
         self.reader = reader
-        self.timing = timing
+        aligner = timing
     }
 
     package func recognize(
@@ -39,7 +39,7 @@ package final class MoonshineRecognizer: Recognizer {
         if let text = outcome.heldBack {
             return Hypothesis(alternatives: Self.heldBack(text, in: samples, parts: options.parts))
         }
-        let words = timing.timed(outcome.words, in: samples, parts: options.parts)
+        let words = aligner.timed(outcome.words, in: samples, parts: options.parts)
         var hypothesis = Hypothesis(words: words, alternatives: outcome.alternatives)
         guard let first = words.first, let last = words.last else { return hypothesis }
         if options.parts.isEmpty {
@@ -51,8 +51,8 @@ package final class MoonshineRecognizer: Recognizer {
         return hypothesis
     }
 
-    /// Divides a text that is held back among the parts. A part without a voice gets an empty text. Returns no texts if
-    /// no part has a voice.
+    /// Divides a held-back text among the parts that contain a voice. The other parts get an empty text. Returns an
+    /// empty array if no part contains a voice.
     static func heldBack(
         _ text: String, in samples: UnsafeBufferPointer<Int16>, parts: [SampleRange]
     ) -> [Alternative] {
@@ -64,10 +64,10 @@ package final class MoonshineRecognizer: Recognizer {
                     UnsafeBufferPointer(rebasing: samples[Int(part.start.samples)..<Int(part.end.samples)]))
             } ?? false
         }
-        let voices = zip(parts, hasVoice).filter(\.1).map(\.0)
-        guard !voices.isEmpty else { return [] }
+        let voicedParts = zip(parts, hasVoice).filter(\.1).map(\.0)
+        guard !voicedParts.isEmpty else { return [] }
         let words = spread(
-            text.split(separator: " ").map { Word(String($0), whole, confidence: 0) }, over: voices)
+            text.split(separator: " ").map { Word(String($0), whole, confidence: 0) }, over: voicedParts)
         return parts.enumerated().map { index, part in
             let partWords = hasVoice[index] ? words.filter { (part.start..<part.end).contains($0.range.middle) } : []
             return Alternative(text: partWords.map(\.text).joined(separator: " "), confidence: 0)
@@ -81,7 +81,7 @@ extension MoonshineRecognizer: PartialRecognizer {
         (decodedCount, requiredNewSamples, text) = (0, Self.minimumNewSamples, "")
     }
 
-    /// Decodes the whole utterance again, because the network cannot continue a previous result.
+    /// Decodes the whole utterance again each time, because the network cannot continue a previous result.
     func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String {
         utterance += samples
         guard utterance.count - decodedCount >= (samples.isEmpty ? 1 : requiredNewSamples) else { return text }

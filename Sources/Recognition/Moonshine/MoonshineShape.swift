@@ -1,15 +1,16 @@
 import Core
 
-/// The layers and widths of a model, according to the inputs and outputs that its networks declare.
+/// The dimensions of a model, according to the inputs and outputs that its networks declare.
 struct MoonshineShape {
-    /// The names of the decoder's inputs for the state, which each step passes to the next.
+    /// The names of the decoder network's state inputs: those for self-attention (`decoder`), and those for
+    /// cross-attention (`encoder`).
     let past: (decoder: [String], encoder: [String])
     /// The number of attention heads per layer.
     let heads: Int
     /// The width of each head.
     let size: Int
 
-    /// Moonshine base has 8 layers with 8 heads of width 52.
+    /// For comparison: Moonshine base has 8 layers with 8 heads of width 52.
     private static let (maximumLayers, maximumHeads, maximumSize) = (64, 64, 1_024)
     private static let prefix = "past_key_values."
 
@@ -26,13 +27,15 @@ struct MoonshineShape {
                 .unsupported, "CreateSession", on: path, "not a supported Moonshine network: \(reason)",
                 remedy: "use a non-streaming Moonshine model with encoder_model.ort and decoder_model_merged.ort")
         }
-        func layer(_ index: Int, _ part: String) -> [String] { ["key", "value"].map { "\(index).\(part).\($0)" } }
+        func keyAndValue(_ layer: Int, _ part: String) -> [String] {
+            ["key", "value"].map { "\(layer).\(part).\($0)" }
+        }
         let states = decoder.inputs.filter { $0.name.hasPrefix(Self.prefix) }
         let layers = max(1, (states.count + 3) / 4)
         guard layers <= Self.maximumLayers else {
             throw unsupported("it has \(layers) layers; the maximum is \(Self.maximumLayers)")
         }
-        let names = ["decoder", "encoder"].map { part in (0..<layers).flatMap { layer($0, part) } }
+        let names = ["decoder", "encoder"].map { part in (0..<layers).flatMap { keyAndValue($0, part) } }
         let requirements: [(String, [OnnxPort], [String])] = [
             ("float", encoder.inputs, ["input_values"]), ("int64", encoder.inputs, ["attention_mask"]),
             ("float", encoder.outputs, ["last_hidden_state"]), ("float", decoder.outputs, ["logits"]),
@@ -73,6 +76,6 @@ struct MoonshineShape {
 
     private static let types = ["float": Float.onnxType, "int64": Int64.onnxType, "bool": Bool.onnxType]
 
-    /// Returns the names of the outputs that hold the next state, for the names of its inputs.
+    /// Converts the names of state inputs to the names of the outputs that hold the next state.
     static func present(_ past: [String]) -> [String] { past.map { "present." + $0.dropFirst(prefix.count) } }
 }

@@ -1,18 +1,18 @@
 import Core
 
-/// Inserts phrases from a text decoded with a phrase list into one decoded without it, so that the list changes only
-/// its own words.
+/// Inserts phrases from a text decoded with a phrase list into a text decoded without it, so that the list
+/// changes other words only if a phrase cannot be separated from them.
 enum PhraseGraft {
-    /// A word's index in the text that it comes from.
+    /// The text that a word comes from, and the word's index there.
     enum Source: Hashable {
         case plain(Int)
         case listed(Int)
     }
 
-    /// Returns the words of both texts that make up the result.
+    /// Returns the sources of the merged text's words.
     ///
-    /// Where the texts differ, a phrase replaces the words with the same letters. If these letters begin or end
-    /// within a word, the result takes all differing words from the text with phrases.
+    /// Where the texts differ, their letters are aligned, and a phrase replaces the words aligned with it. If it begins
+    /// or ends within such a word, the result takes all differing words from the `listed` text.
     ///
     /// - Parameters:
     ///   - plain: the words decoded without the list.
@@ -28,14 +28,14 @@ enum PhraseGraft {
         }
         for step in WordErrors.align(plain, listed) {
             switch step {
-            case .same(let word, let other):
+            case .same(let word, let listedWord):
                 mergeRange()
-                sources.append(isPhrase[other] ? .listed(other) : .plain(word))
-                range = (word + 1..<word + 1, other + 1..<other + 1)
-            case .substituted(let word, let other):
-                range = (range.plain.lowerBound..<word + 1, range.listed.lowerBound..<other + 1)
+                sources.append(isPhrase[listedWord] ? .listed(listedWord) : .plain(word))
+                range = (word + 1..<word + 1, listedWord + 1..<listedWord + 1)
+            case .substituted(let word, let listedWord):
+                range = (range.plain.lowerBound..<word + 1, range.listed.lowerBound..<listedWord + 1)
             case .deleted(let word): range.plain = range.plain.lowerBound..<word + 1
-            case .inserted(let other): range.listed = range.listed.lowerBound..<other + 1
+            case .inserted(let listedWord): range.listed = range.listed.lowerBound..<listedWord + 1
             }
         }
         mergeRange()
@@ -52,38 +52,38 @@ enum PhraseGraft {
             return listedWords.map(Source.listed)
         }
         let ends = zip(cuts + [listedWords.upperBound], boundaries + [words.upperBound])
-        var (word, other) = (words.lowerBound, listedWords.lowerBound)
+        var (word, listedWord) = (words.lowerBound, listedWords.lowerBound)
         return ends.flatMap { cut, boundary in
-            defer { (word, other) = (boundary, cut) }
-            return isPhrase[other] ? (other..<cut).map(Source.listed) : (word..<boundary).map(Source.plain)
+            defer { (word, listedWord) = (boundary, cut) }
+            return isPhrase[listedWord] ? (listedWord..<cut).map(Source.listed) : (word..<boundary).map(Source.plain)
         }
     }
 
-    /// Returns the word boundaries of `plain` that correspond to the cuts; nil for a cut within a word.
+    /// Returns the word boundaries of `plain` that correspond to the cuts; nil if a cut falls within a word.
     private static func boundaries(
         matching cuts: [Int], _ plain: [String], _ words: Range<Int>, _ listed: [String], _ listedWords: Range<Int>
     ) -> [Int]? {
         guard !cuts.isEmpty else { return [] }
         let letters = { (words: ArraySlice<String>) in words.joined().map(String.init) }
         // For each prefix length of `listed`, in letters, the possible prefix lengths of `plain`.
-        var reached: [Int: ClosedRange<Int>] = [0: 0...0]
-        var (row, column) = (0, 0)
+        var plainPrefixes: [Int: ClosedRange<Int>] = [0: 0...0]
+        var (plainCount, listedCount) = (0, 0)
         for step in WordErrors.align(letters(plain[words]), letters(listed[listedWords])) {
             switch step {
-            case .same, .substituted: (row, column) = (row + 1, column + 1)
-            case .deleted: row += 1
-            case .inserted: column += 1
+            case .same, .substituted: (plainCount, listedCount) = (plainCount + 1, listedCount + 1)
+            case .deleted: plainCount += 1
+            case .inserted: listedCount += 1
             }
-            reached[column] = (reached[column]?.lowerBound ?? row)...row
+            plainPrefixes[listedCount] = (plainPrefixes[listedCount]?.lowerBound ?? plainCount)...plainCount
         }
-        var starts: [Int: Int] = [:]
+        var wordStarts: [Int: Int] = [:]
         for word in words.lowerBound...words.upperBound {
-            starts[plain[words.lowerBound..<word].reduce(0) { $0 + $1.count }] = word
+            wordStarts[plain[words.lowerBound..<word].reduce(0) { $0 + $1.count }] = word
         }
         var boundaries: [Int] = []
         for cut in cuts {
             let count = listed[listedWords.lowerBound..<cut].reduce(0) { $0 + $1.count }
-            guard let boundary = reached[count]?.lazy.compactMap({ starts[$0] }).first else { return nil }
+            guard let boundary = plainPrefixes[count]?.lazy.compactMap({ wordStarts[$0] }).first else { return nil }
             boundaries.append(max(boundary, boundaries.last ?? boundary))
         }
         return boundaries

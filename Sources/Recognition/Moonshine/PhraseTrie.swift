@@ -3,15 +3,15 @@
 /// A phrase starts at the beginning of a word, and is complete only before another word, a punctuation mark or the end.
 /// A phrase that directly follows itself earns no bonus, so that a bonus cannot cause a loop.
 struct PhraseTrie: Sendable {
-    /// The position of a hypothesis in the trie, and its bonus.
+    /// A hypothesis's position in the trie, and its bonus.
     struct Walk: Hashable, Sendable {
         /// The bonus for the completed phrases and the current one.
-        var bonus: Double { settled + pending }
-        fileprivate var settled = 0.0
-        fileprivate var pending = 0.0
+        var bonus: Double { settledBonus + pendingBonus }
+        fileprivate var settledBonus = 0.0
+        fileprivate var pendingBonus = 0.0
         fileprivate var node = 0
-        /// The last completed phrase, if nothing followed it.
-        fileprivate var last: Int?
+        /// The index of the last completed phrase if no other word has followed it.
+        fileprivate var lastPhrase: Int?
     }
 
     private struct Node {
@@ -31,7 +31,7 @@ struct PhraseTrie: Sendable {
     ///   - weight: the bonus per token, as a natural logarithm.
     ///   - phraseWeights: different weights for some phrases, by phrase index.
     ///   - beginsWord: whether a token begins a word.
-    ///   - isMark: whether a token is a punctuation mark or the end, which ends a word.
+    ///   - isMark: whether a token is a punctuation mark or the end token. Both end a word.
     init(
         _ phrases: [(phrase: Int, tokens: [Int])], weight: Double, phraseWeights: [Int: Double] = [:],
         beginsWord: @escaping @Sendable (Int) -> Bool, isMark: @escaping @Sendable (Int) -> Bool
@@ -68,24 +68,24 @@ struct PhraseTrie: Sendable {
             return step(walk, to: next)
         }
         if walk.node != 0 {
-            // After its last token, a phrase is complete only if the word has ended.
+            // A phrase is complete only if its last word has ended.
             if endsWord, let phrase = nodes[walk.node].phrase {
-                walk.settled += walk.pending
-                walk.last = phrase
+                walk.settledBonus += walk.pendingBonus
+                walk.lastPhrase = phrase
             }
-            walk.pending = 0
+            walk.pendingBonus = 0
             walk.node = 0
         }
         guard beginsWord(token) else { return walk }
         if let next = nodes[0].next[token] { return step(walk, to: next) }
-        walk.last = nil
+        walk.lastPhrase = nil
         return walk
     }
 
     /// Returns the token ranges of complete phrases in a text; if two phrases have the same start, the longer one.
     func phrases(in tokens: [Int]) -> [Range<Int>] {
-        var found: [Range<Int>] = []
-        for start in tokens.indices where start >= found.last?.upperBound ?? 0 && beginsWord(tokens[start]) {
+        var ranges: [Range<Int>] = []
+        for start in tokens.indices where start >= ranges.last?.upperBound ?? 0 && beginsWord(tokens[start]) {
             var (node, position) = (0, start)
             var end: Int?
             while position < tokens.count, let next = nodes[node].next[tokens[position]] {
@@ -93,28 +93,28 @@ struct PhraseTrie: Sendable {
                 let isWhole = position == tokens.count || beginsWord(tokens[position]) || isMark(tokens[position])
                 if isWhole, nodes[node].phrase != nil { end = position }
             }
-            if let end { found.append(start..<end) }
+            if let end { ranges.append(start..<end) }
         }
-        return found
+        return ranges
     }
 
     private func step(_ walk: Walk, to next: Int) -> Walk {
         var walk = walk
         walk.node = next
-        walk.pending += nodes[next].weight
-        if let phrase = nodes[next].phrase, phrase == walk.last { walk.pending = 0 }
+        walk.pendingBonus += nodes[next].weight
+        if let phrase = nodes[next].phrase, phrase == walk.lastPhrase { walk.pendingBonus = 0 }
         return walk
     }
 }
 
 extension PhraseTrie {
-    /// Creates a trie of phrases in lowercase, capitalized and uppercase spellings.
+    /// Creates a trie of phrases: as written, in lowercase, and with the first or every word capitalized.
     init(_ phrases: [String], learned: [String], of tokenizer: Tokenizer, _ profile: MoonshineProfile) {
         // A phrase that is both listed and learned has the weight of a listed one.
         let listed = Set(phrases.map { $0.lowercased() })
-        let others = learned.filter { !listed.contains($0.lowercased()) }
-        let learnedWeights = others.indices.map { (phrases.count + $0, profile.learnedWeight) }
-        let spelled = (phrases + others).enumerated().flatMap { index, phrase in
+        let onlyLearned = learned.filter { !listed.contains($0.lowercased()) }
+        let learnedWeights = onlyLearned.indices.map { (phrases.count + $0, profile.learnedWeight) }
+        let spelled = (phrases + onlyLearned).enumerated().flatMap { index, phrase in
             Self.spellings(of: phrase).map { (phrase: index, tokens: tokenizer.tokens(of: $0)) }
         }
         let marks = Set((0..<tokenizer.count).filter { Self.isMark(tokenizer.text(of: $0)) } + [Tokenizer.end])

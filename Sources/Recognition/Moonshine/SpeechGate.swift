@@ -5,8 +5,9 @@ package struct SpeechGate: Hashable, Sendable {
         package var text: String
         /// The tokens of the text, without those for start and end.
         var tokens: [Int]
-        /// The maximum number of tokens.
+        /// The search's limit for the number of tokens.
         var limit: Int
+        /// The log probability that the first token is the end token.
         var immediateEnd: Double
         /// The mean entropy of all tokens, in nats.
         var meanEntropy: Double
@@ -26,14 +27,12 @@ package struct SpeechGate: Hashable, Sendable {
     private static let shortSeconds = 1.5
     /// The seconds of speech above which `minTokensPerSecond` applies.
     private static let minSecondsForTokenRate = 2.0
-    /// One of the most frequent texts for silence is rejected if the log probability of an immediate end exceeds this
-    /// limit.
+    /// Above this log probability of an immediate end, the most frequent texts for silence are rejected.
     package var minEndOfUsual = -12.0
     package var minTokensPerSecond = 0.7
-    /// Above this share of repeated trigrams, the text counts as a loop: the network or the speaker repeats
-    /// words.
+    /// Above this share of repeated trigrams, the text counts as a loop: the network or the speaker repeats words.
     package var maxRepeats = 0.4
-    /// A network's loop rarely ends by itself; it uses more than this share of the maximum number of tokens.
+    /// A loop that uses more than this share of the token limit is rejected: a network's loop rarely ends by itself.
     package var maxShareOfLimit = 0.68
     /// The weight of the mean entropy in its sum with the log probability of an immediate end. The limits of this sum
     /// follow.
@@ -91,7 +90,7 @@ package struct SpeechGate: Hashable, Sendable {
         return Self.silenceTexts.contains(words.joined(separator: " ")) && evidence.immediateEnd > minEndOfUsual
     }
 
-    /// Whether a text that passes as speech is plausible.
+    /// Whether a text that passed `isSpeech` is long or has a probable word.
     func isLikely(_ evidence: Evidence, _ confidences: [Double]) -> Bool {
         evidence.seconds >= Self.shortSeconds || confidences.contains { $0 >= minConfidenceOfShort }
     }
@@ -110,7 +109,7 @@ package struct SpeechGate: Hashable, Sendable {
         }
     }
 
-    /// Returns the share of repeated trigrams, 0 to 1.
+    /// Returns the share of repeated trigrams, from 0 to 1; 0 for five tokens or fewer.
     static func repeats(_ tokens: [Int]) -> Double {
         guard tokens.count > 5 else { return 0 }
         var seen: Set<[Int]> = []

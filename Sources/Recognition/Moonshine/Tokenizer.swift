@@ -3,14 +3,15 @@ import System
 
 /// Converts between tokens and text with `tokenizer.bin`.
 ///
-/// The file has one entry per token: a length and that many bytes. A length below 128 takes one byte, others two:
-/// second byte x 128 + first - 128. Token 0 is unknown, 1 start, 2 end, 3 to 258 are single bytes; the others are word
-/// pieces, in which U+2581 is a space. Special tokens such as `<<ST_0>>` have no text.
+/// The file has one entry per token: a length and that many bytes. A length below 128 takes one byte; others take
+/// two: second byte x 128 + first - 128. Token 0 stands for unknown text, 1 for the start, and 2 for the end. Tokens
+/// 3 to 258 are single bytes. The others are word pieces, in which U+2581 is a space. Special tokens such
+/// as `<<ST_0>>` have no text.
 struct Tokenizer: Sendable {
     static let start = 1
     static let end = 2
     private static let bytes = 3...258
-    private static let special = (first: Array("<<ST_".utf8), last: Array(">>".utf8))
+    private static let specialToken = (prefix: Array("<<ST_".utf8), suffix: Array(">>".utf8))
     /// The maximum number of tokens: eight times as many as in current models.
     private static let maximumTokens = 1 << 18
 
@@ -44,7 +45,9 @@ struct Tokenizer: Sendable {
             }
             guard offset + length <= file.count else { return nil }
             let piece = Array(file[offset..<offset + length])
-            let isSpecial = piece.starts(with: special.first) && piece.suffix(special.last.count) == special.last[...]
+            let isSpecial =
+                piece.starts(with: specialToken.prefix)
+                && piece.suffix(specialToken.suffix.count) == specialToken.suffix[...]
             pieces.append(isSpecial ? [] : piece)
             guard pieces.count <= maximumTokens else { return nil }
             offset += length
@@ -85,10 +88,8 @@ struct Tokenizer: Sendable {
         }
     }
 
-    /// Tokenizes a text by byte-pair encoding: of the pairs that form a token, the one whose token has the lowest id is
-    /// merged first.
-    ///
-    /// Characters without a token are encoded as bytes.
+    /// Tokenizes a text by byte-pair encoding, merging the pair whose token has the lowest ID first. Encodes characters
+    /// without a token as bytes.
     func tokens(of text: String) -> [Int] {
         var parts: [[UInt8]] = []
         for word in text.split(whereSeparator: \.isWhitespace) {
@@ -102,6 +103,7 @@ struct Tokenizer: Sendable {
         return parts.flatMap { part in ids[part].map { [$0] } ?? part.map { Int($0) + Self.bytes.lowerBound } }
     }
 
+    /// Returns the index of the pair's first part; nil if no pair forms a token.
     private func bestPair(_ parts: [[UInt8]]) -> Int? {
         var best: (index: Int, id: Int)?
         for index in parts.indices.dropLast() {

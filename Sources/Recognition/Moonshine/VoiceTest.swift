@@ -18,7 +18,7 @@ enum VoiceTest {
     private static let longestVoicePeriod = 240
     /// The minimum correlation of a voiced frame with the sound one period later.
     private static let minCorrelation = 0.7
-    /// The shortest period whose correlation reaches this share of the best one is chosen.
+    /// The shortest period whose correlation reaches this share of the highest correlation is chosen.
     private static let sufficientShare = 0.85
     /// Frames below this share of the loudest frame's energy are ignored.
     private static let quietShare = 0.002
@@ -26,7 +26,7 @@ enum VoiceTest {
     private static let maxChange = 0.15
     /// The minimum number of frames in a run, and the distance in frames over which glides are measured.
     private static let minRun = 5
-    /// The minimum number of voiced frames, and their minimum share.
+    /// The minimum number of voiced frames, and their minimum share of the loud frames.
     private static let (minVoiced, minShare) = (10, 0.25)
     /// The minimum median glide in semitones over 50 ms.
     private static let minGlide = 0.2
@@ -37,7 +37,7 @@ enum VoiceTest {
         var period: Int?
     }
 
-    /// Whether samples contain a voice.
+    /// Whether the samples contain a voice.
     ///
     /// - Parameter samples: mono, 16 kHz, without the silence around them.
     static func isVoice(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
@@ -65,19 +65,21 @@ enum VoiceTest {
     private static func frames(of samples: UnsafeBufferPointer<Int16>) -> [Frame] {
         guard samples.count >= window + periods.upperBound else { return [] }
         let mean = samples.reduce(0) { $0 + Int($1) } / samples.count
-        let sound = samples.map { Int($0) - mean }
+        let centeredSamples = samples.map { Int($0) - mean }
         var sums = [0]
-        sums.reserveCapacity(sound.count + 1)
-        for value in sound { sums.append(sums[sums.count - 1] + value * value) }
+        sums.reserveCapacity(centeredSamples.count + 1)
+        for value in centeredSamples { sums.append(sums[sums.count - 1] + value * value) }
         func energy(_ start: Int) -> Int { sums[start + window] - sums[start] }
-        let starts = stride(from: 0, through: sound.count - window - periods.upperBound, by: hop)
+        let starts = stride(from: 0, through: centeredSamples.count - window - periods.upperBound, by: hop)
         let minEnergy = quietShare * Double(starts.map(energy).max() ?? 0)
-        return sound.withUnsafeBufferPointer { sound in
+        return centeredSamples.withUnsafeBufferPointer { centeredSamples in
             starts.map { start in
                 guard Double(energy(start)) > minEnergy else { return Frame(isLoud: false) }
                 let correlations = periods.map { lag in
                     var product = 0
-                    for index in start..<start + window { product &+= sound[index] &* sound[index + lag] }
+                    for index in start..<start + window {
+                        product &+= centeredSamples[index] &* centeredSamples[index + lag]
+                    }
                     return Double(product) / max(1e-9, Double(energy(start)) * Double(energy(start + lag))).squareRoot()
                 }
                 return Frame(isLoud: true, period: period(correlations))

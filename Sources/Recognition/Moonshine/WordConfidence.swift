@@ -5,7 +5,7 @@ package enum WordConfidence {
     package struct Evidence: Hashable, Sendable {
         /// The square root of the negative log probability of its least likely token.
         var surprise: Double
-        /// The highest entropy at one of its tokens, in nats.
+        /// The highest entropy at any of its tokens, in nats.
         var entropy: Double
 
         /// - Parameter tokens: the word's tokens, in order.

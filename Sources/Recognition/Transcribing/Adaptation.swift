@@ -1,7 +1,7 @@
 import Core
 
 /// An engine that decodes utterances incrementally and adapts to the microphone, room and speaker. Methods throw
-/// `DeviceError` with `failed`.
+/// `DeviceError` if the engine fails.
 protocol Adaptation: Recognizer {
     /// Starts an utterance.
     ///
@@ -24,7 +24,7 @@ protocol Adaptation: Recognizer {
     /// - Parameter alternatives: the maximum number of alternatives.
     func finish(alternatives: Int) throws(DeviceError) -> Hypothesis
 
-    /// Adapts a state to an utterance without decoding it, in order to survey a whole recording first.
+    /// Adapts a state to an utterance without decoding it. A survey of a whole recording uses this.
     ///
     /// - Parameter state: the current state. Before the first utterance, it is nil or one of `candidates`.
     /// - Returns: the new state; nil if nothing can be learned from the utterance.
@@ -32,8 +32,8 @@ protocol Adaptation: Recognizer {
         _ samples: UnsafeBufferPointer<Int16>, into state: AdaptationState?
     ) throws(DeviceError) -> AdaptationState?
 
-    /// The states that may fit a recording better than no state: a list per direction, each ordered by distance.
-    /// Compare them by `Hypothesis.score`.
+    /// Initial states that may fit a recording better than no state. Each inner list varies a parameter in one
+    /// direction, with increasing distance from the default. Compare the states by `Hypothesis.score`.
     var candidates: [[AdaptationState]] { get }
 }
 

@@ -2,16 +2,17 @@ import Core
 
 /// Adapts an engine to the microphone, room and speaker of a whole recording before transcription.
 ///
-/// The survey first adapts to all speech, which is cheap. Then it decodes some utterances with each of the engine's
-/// candidate states and chooses the state with the best score. If there is too little speech, it tries no candidates.
+/// The survey first adapts to all speech, which is cheap. Then it decodes some utterances with the
+/// engine's candidate states. If a candidate scores clearly better than no state, the survey starts again from it. If
+/// there is too little speech, it tries no candidates.
 struct AdaptationSurvey: Sendable {
-    /// The limits of the utterances for choosing a state, in samples: the minimum length of each, and the minimum and
-    /// maximum total length.
+    /// The limits for the utterances that candidates are compared on, in samples: the minimum length of each utterance,
+    /// and the minimum and maximum total length. The last utterance may exceed the maximum.
     private static let limits = (
         minimumEach: 2 * SamplePosition.rate, minimumTotal: 20 * SamplePosition.rate,
         maximumTotal: 40 * SamplePosition.rate
     )
-    /// The minimum improvement by a candidate in score per 10 ms frame; smaller improvements are random.
+    /// The minimum improvement of the score per 10 ms frame over no state; smaller improvements are random.
     private static let margin = 0.2
     private static let samplesPerFrame = 160.0
 
@@ -20,18 +21,18 @@ struct AdaptationSurvey: Sendable {
 
     /// Returns the state for transcribing the recording; nil if the engine does not adapt.
     func adaptation(of audio: SecondPass.Opening) async throws -> AdaptationState? {
-        let (surveyed, sample) = try await survey(audio(), from: nil)
-        guard let surveyed, let best = try await best(of: surveyed.candidates, for: sample) else {
-            return surveyed?.state
+        let (surveyResult, sample) = try await survey(audio(), from: nil)
+        guard let surveyResult, let best = try await best(of: surveyResult.candidates, for: sample) else {
+            return surveyResult?.state
         }
-        return try await survey(audio(), from: best).surveyed?.state
+        return try await survey(audio(), from: best).surveyResult?.state
     }
 
     private func survey(
         _ source: any AudioSource, from first: AdaptationState?
-    ) async throws -> (surveyed: WorkerPool.SurveyResult?, sample: [[Int16]]) {
+    ) async throws -> (surveyResult: WorkerPool.SurveyResult?, sample: [[Int16]]) {
         var cutter = UtteranceCutter(settings: speech, start: .zero, firstID: 1)
-        var surveyed: WorkerPool.SurveyResult?
+        var surveyResult: WorkerPool.SurveyResult?
         var sample: [[Int16]] = []
         var sampledCount = 0
         var isAtEnd = false
@@ -40,15 +41,16 @@ struct AdaptationSurvey: Sendable {
             let chunk = try await source.next()
             isAtEnd = chunk == nil
             for cut in chunk.map({ cutter.append($0) }) ?? cutter.finish() {
-                guard let next = try await pool.survey(cut.samples, into: surveyed?.state ?? first) else { continue }
-                surveyed = next
+                let state = surveyResult?.state ?? first
+                guard let result = try await pool.survey(cut.samples, into: state) else { continue }
+                surveyResult = result
                 if cut.samples.count >= Self.limits.minimumEach, sampledCount < Self.limits.maximumTotal {
                     sample.append(cut.samples)
                     sampledCount += cut.samples.count
                 }
             }
         }
-        return (surveyed, sampledCount >= Self.limits.minimumTotal ? sample : [])
+        return (surveyResult, sampledCount >= Self.limits.minimumTotal ? sample : [])
     }
 
     /// Returns the candidate with the best score; nil if no candidate is better than starting without a state.
@@ -71,8 +73,8 @@ struct AdaptationSurvey: Sendable {
         return best.states.first
     }
 
-    /// Returns the sample's score per frame; nil if an utterance has no score or cannot be decoded. The later
-    /// transcription reports the error.
+    /// Returns the sample's score per frame; nil if an utterance has no score or cannot be decoded. The transcription
+    /// that follows reports the error.
     private func score(_ sample: [[Int16]], from state: AdaptationState?) async throws -> Double? {
         try await withThrowingTaskGroup(of: Double?.self) { group in
             for samples in sample {

@@ -16,8 +16,7 @@ package protocol AlignmentEngine: AnyObject {
 }
 
 extension AlignmentEngine {
-    /// Returns words with their times. If the times are not found, they are estimated by spreading the words over the
-    /// speech.
+    /// Returns words with their times. If the engine cannot align them, spreads the words over the speech.
     ///
     /// - Parameters:
     ///   - words: the words in order; their ranges are ignored.

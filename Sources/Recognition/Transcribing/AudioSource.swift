@@ -8,7 +8,7 @@ package protocol AudioSource: Sendable {
 
 /// A chunk of audio. Chunks arrive in time order.
 package enum AudioChunk: Hashable, Sendable {
-    /// Mono 16-bit samples at 16 kHz.
+    /// 16-bit samples at 16 kHz; mono unless the source is set to keep several channels.
     case samples([Int16])
     /// Missing audio; the next samples begin at the gap's end.
     case gap(Gap)
@@ -31,7 +31,7 @@ package protocol TranscriptSink: Sendable {
     /// Reports that all audio before `position` is transcribed or silent.
     func markTranscribed(upTo position: SamplePosition) async throws
 
-    /// Reports the volatile text of the segment that is being spoken.
+    /// Reports the text so far of the segment that is being spoken. The text may still change.
     func partial(segment: Int, range: SampleRange, text: String) async
 
     /// Reports that a session was rotated during speech.

@@ -5,15 +5,14 @@ import System
 
 /// The audio from a file or standard input, as fast as it can be read.
 package final class FileAudioSource: AudioSource {
-    /// The number of samples in a chunk: 2 s.
-    private static let chunk = 2 * SamplePosition.rate
+    /// The maximum number of samples in a chunk, over all channels: 2 s of mono audio.
+    private static let chunkSamples = 2 * SamplePosition.rate
 
     private struct State {
         let reader: AudioFileReader
         /// The position of the next samples.
         var position = SamplePosition.zero
-        /// The number of reported gaps.
-        var gaps = 0
+        var reportedGapCount = 0
         var pending: [AudioChunk] = []
     }
 
@@ -29,18 +28,18 @@ package final class FileAudioSource: AudioSource {
     ///   - track: the track to decode if the file is a container.
     /// - Throws: `DeviceError` that names the file and the remedy.
     package init(path: String, keeping: Int = 1, track: SoundTrack = .automatic) throws(DeviceError) {
-        let newReader =
+        let reader =
             try path == "-"
             ? AudioFileReader(descriptor: 0, named: "standard input", track: track)
             : AudioFileReader(path: path, keeping: keeping, track: track)
-        channels = newReader.outputs
-        state = Mutex(State(reader: newReader))
+        channels = reader.outputs
+        state = Mutex(State(reader: reader))
     }
 
     /// The length from the file's header; nil if unknown.
     package var estimatedLength: SamplePosition? { state.withLock { $0.reader.estimatedLength } }
 
-    /// The report on the audio that was read and on the file's content, which is complete at the end of the file.
+    /// The reader's report on the file, which is complete once the whole file has been read.
     package var report: SoundReport { state.withLock { $0.reader.report } }
 
     package func next() async throws -> AudioChunk? {
@@ -54,11 +53,11 @@ package final class FileAudioSource: AudioSource {
 
     private func read(_ state: inout State) throws {
         let reader = state.reader
-        let samples = try [Int16](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
+        let samples = try [Int16](unsafeUninitializedCapacity: Self.chunkSamples) { buffer, count in
             while count < buffer.count {
-                let more = try reader.read(into: UnsafeMutableBufferPointer(rebasing: buffer[count...]))
-                if more == 0 { break }
-                count += more
+                let readCount = try reader.read(into: UnsafeMutableBufferPointer(rebasing: buffer[count...]))
+                if readCount == 0 { break }
+                count += readCount
             }
         }
         state.pending = chunks(of: samples, &state)
@@ -72,17 +71,17 @@ package final class FileAudioSource: AudioSource {
         // Diarization by channels counts positions itself and does not expect gaps.
         guard channels == 1 else { return [.samples(samples)] }
         var chunks: [AudioChunk] = []
-        var done = range.start
-        for gap in state.reader.report.gaps.dropFirst(state.gaps) {
+        var doneUpTo = range.start
+        for gap in state.reader.report.gaps.dropFirst(state.reportedGapCount) {
             guard let part = gap.intersection(range) else { break }
-            if part.start > done {
-                chunks.append(.samples(Array(samples[Int(done - range.start)..<Int(part.start - range.start)])))
+            if part.start > doneUpTo {
+                chunks.append(.samples(Array(samples[Int(doneUpTo - range.start)..<Int(part.start - range.start)])))
             }
             chunks.append(.gap(Gap(part, cause: .damage)))
-            done = part.end
-            if gap.end <= range.end { state.gaps += 1 }
+            doneUpTo = part.end
+            if gap.end <= range.end { state.reportedGapCount += 1 }
         }
-        if done < range.end { chunks.append(.samples(Array(samples[Int(done - range.start)...]))) }
+        if doneUpTo < range.end { chunks.append(.samples(Array(samples[Int(doneUpTo - range.start)...]))) }
         return chunks
     }
 }

@@ -2,11 +2,11 @@ import Audio
 import Core
 import Synchronization
 
-/// The audio of a growing recording, read from disk, so that a slow recognizer delays nothing and waiting audio needs
-/// no memory.
+/// The audio of a growing recording. It is read from disk, so that a slow recognizer does not delay the recording and
+/// queued audio needs no memory.
 package final class LiveAudioSource: AudioSource {
     /// The maximum number of samples in a chunk: 2 s.
-    private static let chunk = Int64(2 * SamplePosition.rate)
+    private static let maximumChunk = Int64(2 * SamplePosition.rate)
 
     private struct State {
         var position: SamplePosition
@@ -46,7 +46,7 @@ package final class LiveAudioSource: AudioSource {
                 state.position = max(start, gap.range.end)
                 return .gap(gap)
             }
-            let end = min(end, start + Self.chunk, state.gaps.first?.range.start ?? end)
+            let end = min(end, start + Self.maximumChunk, state.gaps.first?.range.start ?? end)
             let samples = try [Int16](unsafeUninitializedCapacity: Int(end - start)) { buffer, count in
                 count = try reader.read(at: start, into: buffer)
             }

@@ -1,6 +1,6 @@
 import Core
 
-/// An engine that gives partial results while an utterance is spoken. Methods throw `DeviceError` with `failed`.
+/// An engine that gives partial results while an utterance is spoken. Methods throw `DeviceError` if the engine fails.
 protocol PartialRecognizer: Recognizer {
     /// Starts an utterance with partial results, from the state after the previous one.
     func beginPartials(from state: AdaptationState?) throws(DeviceError)

@@ -1,6 +1,6 @@
 import Core
 
-/// Produces volatile text for the current speech. It has its own worker, which exists only while partial results are
+/// Produces partial results for the current speech. It has its own worker, which exists only while partial results are
 /// wanted.
 ///
 /// Utterances are decoded in order while they are spoken, each to its end even if the next one has begun. The
@@ -47,7 +47,7 @@ struct PartialSession {
     private let command: WorkerCommand
     private var worker: Lease?
     private var isBusy = false
-    /// The ID of the first utterance that was not decoded to its end.
+    /// The ID of the first utterance that is not yet decoded to its end.
     private var utterance = 0
     /// Whether the worker has started this utterance.
     private var isDecoding = false
@@ -73,7 +73,7 @@ struct PartialSession {
             step.begins = !isDecoding
             step.decodes = true
             step.ends = !open.isSpeaking
-            // The range may be empty if the silence after the utterance was decoded while it could still become speech.
+            // The range is empty if the previous step already decoded the silence in which the utterance ends.
             step.samples = cutter.samples(of: SampleRange(start, max(start, open.audio.end)))
             step.decodedUpTo = open.audio.end
             (utterance, isDecoding, decodedUpTo) = (open.id, true, open.audio.end)
@@ -93,7 +93,7 @@ struct PartialSession {
     ) -> (id: Int, range: SampleRange, text: String)? {
         isBusy = false
         worker = outcome.worker
-        if let new = outcome.text { texts[utterance] = new }
+        if let text = outcome.text { texts[utterance] = text }
         if outcome.ends || worker == nil {
             utterance += 1
             isDecoding = false

@@ -47,7 +47,7 @@ package struct SecondPass: Sendable {
     }
 }
 
-/// An audio source that throws `CancellationError` when its task is cancelled.
+/// An audio source that throws `CancellationError` from `next` if the task is cancelled.
 private struct CancellableSource: AudioSource {
     let source: any AudioSource
 

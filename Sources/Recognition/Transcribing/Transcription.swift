@@ -13,7 +13,7 @@ struct Transcription {
         var id: Int { cut.utterance.id }
     }
 
-    /// Audio around a seam that is decoded again, because neither side has a word in the middle of it.
+    /// Audio around a hole at a seam, which is decoded again to find missing words.
     struct Bridge: Sendable {
         var id: Int
         var start: SamplePosition
@@ -40,16 +40,16 @@ struct Transcription {
 
     private(set) var cutter: UtteranceCutter
     private var stitcher: Stitcher
-    private var waiting: [UtteranceCutter.Cut] = []
-    private var finished: [Int: DecodedUtterance] = [:]
+    private var queue: [UtteranceCutter.Cut] = []
+    private var decodedUtterances: [Int: DecodedUtterance] = [:]
     private var lastCommitted: UtteranceCutter.Cut?
     private var pendingBridge: Bridge?
     /// Whether commits wait for a seam to be decoded.
     private(set) var isBridging = false
-    /// The starts of speech of all uncommitted utterances.
-    private var uncommitted: [SamplePosition] = []
-    private var nextToCommit: Int
-    private var isBeginning = false
+    /// The start of speech in each uncommitted group, in order.
+    private var uncommittedStarts: [SamplePosition] = []
+    private var nextIDToCommit: Int
+    private var isStartingJob = false
     private var isReading = false
     private var hasEnded = false
     private var counts = Statistics()
@@ -57,13 +57,13 @@ struct Transcription {
     /// The state after the last started utterance or, if it is fixed, the state for the whole recording.
     private(set) var adaptation: AdaptationState?
     private let isAdaptationFixed: Bool
-    /// The state after each started, uncommitted utterance, by ID.
+    /// The state after each started but uncommitted utterance, by utterance ID.
     private var adaptations: [Int: AdaptationState] = [:]
     /// The last segment that an earlier run committed. Its utterance is decoded again for the seam with the next
     /// utterance; earlier utterances are skipped. An interruption therefore does not change the text.
     private let committed: Transcriber.Continuation?
     private let start: SamplePosition
-    /// Whether this run has reproduced `committed`; nil until its utterance is decoded again.
+    /// Whether the segment decoded again ends where `committed` ends; nil until it is decoded.
     private(set) var isContinued: Bool?
 
     /// - Parameters:
@@ -78,8 +78,8 @@ struct Transcription {
             settings: settings.limited(toSeconds: groups.maximumSeconds), groups: groups, start: start, firstID: firstID
         )
         self.start = start
-        nextToCommit = max(firstID, committed?.segment ?? 0)
-        stitcher = Stitcher(firstID: nextToCommit, committedUpTo: start)
+        nextIDToCommit = max(firstID, committed?.segment ?? 0)
+        stitcher = Stitcher(firstID: nextIDToCommit, committedUpTo: start)
         self.adaptation = adaptation ?? before
         isAdaptationFixed = adaptation != nil
         self.committed = committed
@@ -92,21 +92,23 @@ struct Transcription {
     }
 
     /// The position before which everything is committed or silent.
-    var settledWatermark: SamplePosition { uncommitted.first ?? (hasEnded ? cutter.end : cutter.settledWatermark) }
+    var settledWatermark: SamplePosition {
+        uncommittedStarts.first ?? (hasEnded ? cutter.end : cutter.settledWatermark)
+    }
 
     /// Handles a chunk, or nil at the end, and returns the positions where sessions were rotated.
     mutating func append(_ chunk: AudioChunk?) -> [SamplePosition] {
         isReading = false
         if chunk == nil { hasEnded = true }
         let cuts = chunk.map { cutter.append($0) } ?? cutter.finish()
-        let new = cuts.filter { $0.group.last.id >= nextToCommit }
-        if let first = new.first?.group.first.id, first < nextToCommit {
+        let new = cuts.filter { $0.group.last.id >= nextIDToCommit }
+        if let first = new.first?.group.first.id, first < nextIDToCommit {
             // An earlier run was interrupted within this group, so decode the whole group again.
-            nextToCommit = first
+            nextIDToCommit = first
             stitcher = Stitcher(firstID: first, committedUpTo: start)
         }
-        waiting += new
-        uncommitted += new.map(\.utterance.speech.start)
+        queue += new
+        uncommittedStarts += new.map(\.utterance.speech.start)
         counts.audioSeconds = cutter.end.seconds
         counts.speechSeconds += cuts.flatMap(\.group.utterances).reduce(0) { $0 + $1.speech.seconds }
         return cuts.filter { $0.utterance.endedBy == .rotation }.map(\.utterance.speech.end)
@@ -114,27 +116,27 @@ struct Transcription {
 
     /// Returns whether to read the next chunk now. If so, `append` must follow.
     mutating func beginReading() -> Bool {
-        guard !isReading, !hasEnded, waiting.count < Self.maxQueued else { return false }
+        guard !isReading, !hasEnded, queue.count < Self.maxQueued else { return false }
         isReading = true
         return true
     }
 
     /// Returns the utterance to start now, if any; `recordStart` must follow.
     mutating func nextJob() -> Job? {
-        guard !isBeginning, !waiting.isEmpty else { return nil }
-        isBeginning = true
-        return Job(cut: waiting.removeFirst(), adaptation: adaptation)
+        guard !isStartingJob, !queue.isEmpty else { return nil }
+        isStartingJob = true
+        return Job(cut: queue.removeFirst(), adaptation: adaptation)
     }
 
     /// The ID of the utterance that may start while it is spoken; nil if an earlier one must start first, because its
     /// state is unknown until then.
     var nextToBegin: Int? {
-        isBeginning || !waiting.isEmpty ? nil : cutter.speaking.flatMap { $0.id >= nextToCommit ? $0.id : nil }
+        isStartingJob || !queue.isEmpty ? nil : cutter.speaking.flatMap { $0.id >= nextIDToCommit ? $0.id : nil }
     }
 
     /// Records that an utterance has started or failed to start, so that the next one may start.
     mutating func recordStart(of job: Job, adaptation after: AdaptationState?) {
-        isBeginning = false
+        isStartingJob = false
         if !isAdaptationFixed { adaptation = after ?? adaptation }
         adaptations[job.id] = adaptation
     }
@@ -144,13 +146,13 @@ struct Transcription {
         count(decoded)
         var hypothesis = decoded.hypothesis
         hypothesis.words = Self.words(of: decoded, from: job.cut.utterance.audio.start)
-        finished[job.id] = DecodedUtterance(job: job, group: job.cut.group, hypothesis: hypothesis)
+        decodedUtterances[job.id] = DecodedUtterance(job: job, group: job.cut.group, hypothesis: hypothesis)
         return commit()
     }
 
     /// Records that an utterance failed and returns the segments that can now be committed.
     mutating func fail(_ job: Job) -> [Committed] {
-        finished[job.id] = DecodedUtterance(job: job, group: job.cut.group.failed, hypothesis: Hypothesis())
+        decodedUtterances[job.id] = DecodedUtterance(job: job, group: job.cut.group.failed, hypothesis: Hypothesis())
         return commit()
     }
 
@@ -166,7 +168,7 @@ struct Transcription {
     mutating func finish(_ bridge: Bridge, _ decoded: WorkerPool.Decoded?) -> [Committed] {
         isBridging = false
         if let decoded { count(decoded) }
-        finished[bridge.id]?.bridge = decoded.map { Self.words(of: $0, from: bridge.start) } ?? []
+        decodedUtterances[bridge.id]?.bridge = decoded.map { Self.words(of: $0, from: bridge.start) } ?? []
         return commit()
     }
 
@@ -186,21 +188,21 @@ struct Transcription {
 
     private mutating func commit() -> [Committed] {
         var groups: [Committed] = []
-        while !isBridging, let decoded = finished[nextToCommit] {
+        while !isBridging, let decoded = decodedUtterances[nextIDToCommit] {
             pendingBridge = bridge(to: decoded)
             isBridging = pendingBridge != nil
             guard !isBridging else { break }
-            finished[nextToCommit] = nil
+            decodedUtterances[nextIDToCommit] = nil
             lastCommitted = decoded.job.cut
             let segments = stitcher.handle(decoded.group, decoded.hypothesis, third: decoded.bridge ?? [])
-            let adaptation = adaptations.removeValue(forKey: nextToCommit)
+            let adaptation = adaptations.removeValue(forKey: nextIDToCommit)
             if let committed, let last = segments.first(where: { $0.id == committed.segment }) {
                 isContinued = last.range.end == committed.end
             }
             let new = segments.filter { $0.id > committed?.segment ?? 0 }
             if isContinued != false, !new.isEmpty { groups.append((new, adaptation)) }
-            uncommitted.removeFirst()
-            nextToCommit += segments.count
+            uncommittedStarts.removeFirst()
+            nextIDToCommit += segments.count
         }
         return groups
     }

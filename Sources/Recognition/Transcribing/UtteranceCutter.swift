@@ -1,6 +1,6 @@
 import Core
 
-/// Cuts audio into groups of utterances with their samples. Buffers only the audio that may still be needed.
+/// Cuts audio into groups of utterances with their samples.
 struct UtteranceCutter {
     struct Cut: Sendable {
         var group: UtteranceGroup
@@ -100,11 +100,11 @@ struct UtteranceCutter {
                 complete += grouping.add(utterance)
             }
         }
-        let last =
+        let closedGroup =
             isInterrupted
             ? grouping.close()
             : grouping.advance(toSpeech: segmenter.earliestSpeech, earliestEnd: segmenter.certainWatermark)
-        if let last { complete.append(last) }
+        if let closedGroup { complete.append(closedGroup) }
         let cuts = complete.map { group in
             let cut = Cut(group: group, samples: samples(of: group.whole.audio), context: context(of: group))
             if maximumJoined > 0 { previous = cut }

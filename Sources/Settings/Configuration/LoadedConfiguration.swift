@@ -10,7 +10,7 @@ package struct LoadedConfiguration: Sendable {
     /// The error in the file, with what is used instead; nil if there is none.
     package let configurationError: DeviceError?
 
-    /// The file's bytes; nil if they are invalid.
+    /// The bytes of a valid file; nil if there is none.
     private let validBytes: [UInt8]?
 
     /// Loads the configuration like `Configuration.load`, but never fails.
@@ -36,7 +36,7 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// Saves a copy of a valid file, which replaces the file if it has an error later. A failure is only logged.
+    /// Saves a copy of a valid file, to use if the file later has an error. A failure is only logged.
     package func keepGoodCopy() {
         guard let validBytes else { return }
         let copy = Self.copyPath(in: configuration.storage.directory)

@@ -5,7 +5,7 @@ import Core
 public struct AudioTime: Hashable, Comparable, Sendable {
     /// The time of the first sample.
     public static let zero = AudioTime(value: 0)
-    /// The unit of `value`: 16,000 samples per second, independent of the input's sample rate.
+    /// The number of units of `value` per second: 16,000, whatever the input's sample rate.
     public static let timescale = SamplePosition.rate
 
     /// The number of samples at 16 kHz before this time.

@@ -1,6 +1,6 @@
 import Core
 
-/// Adds punctuation and capitals to a transcript for export. Words keep their times and segments.
+/// Adds punctuation and capitals to a transcript for export, or removes them. Words keep their times and segments.
 package struct Punctuator: Sendable {
     /// Returns the log odds (natural logarithm) that a sentence ends between `before` and `after`. Each array starts
     /// with the word next to the boundary.

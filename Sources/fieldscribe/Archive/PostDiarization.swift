@@ -10,11 +10,11 @@ struct PostDiarization {
     let configuration: Configuration
     let archive: SQLiteArchive
 
-    /// Identifies speakers in the recordings where this is due. Prints a line for each recording that fails, for
-    /// example because the model is missing.
+    /// Identifies speakers in the recordings where this is due. Prints a line for each recording that fails, or one line
+    /// if the model cannot be used.
     ///
     /// - Parameter id: the only recording to process; nil for all.
-    /// - Returns: the IDs of the recordings whose speakers were identified.
+    /// - Returns: the IDs of the recordings whose speakers were identified; empty after an error that ended the job.
     func run(only id: Int? = nil, isQuiet: Bool) async throws -> [Int] {
         let hub = EventHub()
         let faults = hub.events(withPartials: false)

@@ -12,7 +12,7 @@ enum SealCommand: Command {
         Encrypts transcribed recordings with age for the public keys in storage.seal. Sound, text and journal become one
         file, sealed.age, which the recorder cannot open; the readable files are erased. The appliance does this itself
         after a recording's transcription, including a second pass if one is due. Use this command while the appliance
-        is not running. You may interrupt it.
+        is not running. You may interrupt the command.
         """,
         Argument.recordings("all that can be sealed"), Option.directory,
     ]
@@ -35,7 +35,7 @@ enum SealCommand: Command {
             Terminal.say(
                 recording.isSealed
                     ? "recording \(id) is already sealed"
-                    : "recording \(id) is not ready to be sealed: its transcription or second pass is not finished yet")
+                    : "recording \(id) cannot be sealed yet: its text is not complete, or its audio is missing")
         }
         var sealedIDs: [Int] = []
         let failures = try await sealing.run(ids.isEmpty ? nil : ids) { sealedIDs.append($0) }

@@ -8,36 +8,35 @@ enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "Check that recordings and copies are unaltered."
     private static let quick = Option.flag(
-        "--quick", "do not read the audio, which takes most of the time")
+        "--quick", "read the audio only in gaps; reading all of it takes most of the time")
     private static let verbose = Option.flag("--verbose", "also print unaltered files")
     private static let copy = Option(
         "--copy", "FOLDER", "a copy, or a folder or stick in which to find copies", .folders,
         isRequired: true)
     private static let key = Option(
         "--key", "KEY",
-        "the recorder's public key, RW..., as shown by fieldscribe status on the recorder, or a file that contains it; default the key in the copy, which a forger could have replaced",
+        "the recorder's public key (RW...; see fieldscribe status), or a file with it; default the key in the copy, which a forger could have replaced",
         .files)
     static let help: [any HelpPart] = [
         """
-        Checks each file's length and header, its entries in the archive and the journal, the order of segments, words,
-        gaps and bookmarks, the silence in gaps, the ledger of copies, and the history. It reads all of the sound and
-        compares it with the recorder's signature or, if there is none, with the checksums of each second; a note says
-        which. It changes nothing. Each finding is one line with the file and the remedy; the last line is a summary.
-        The current recording is checked as far as it has been written to the disk.
+        Checks each file's length and header, and its entries in the archive and the journal. Checks the order of
+        segments and words, the positions of gaps and bookmarks, the silence in gaps, the ledger of copies, and the
+        history. Compares all of the sound with the recorder's signature. Without one, uses the checksums of each
+        second; a note says which was used. Changes nothing. Each finding is one line with the file and the remedy;
+        the last line is a summary. The current recording is checked as far as it has been written to the disk.
         """,
         Argument.recordings("all, and the database as a whole"), quick, verbose, Option.json,
         Option.directory,
         Form(
             """
-            With --copy, it checks on any machine that a copy is unaltered: each file against SHA256SUMS, that list
-            against the recorder's signature, the history by its hash chain, and the sound against the signature made at
-            the end of the recording. It prints altered and missing files, all files with --verbose, and a summary. It needs
-            minisign.
+            With --copy, checks on any machine that a copy is unaltered. Compares each file with SHA256SUMS, and that
+            list and the sound with the recorder's signatures, and checks the history's hash chain. Prints all findings
+            except unaltered files, which need --verbose, and a summary. Needs minisign.
             """),
         copy, key,
         """
-        Exit status: 0 all is well; 3 nothing is wrong, but signatures could not be checked; 4 something is damaged,
-        altered or missing.
+        Exit status: 0 all is well; 3 there is no such recording or, with --copy, signatures could not be checked;
+        4 something is damaged, altered or missing.
         """,
     ]
 
@@ -76,7 +75,7 @@ enum VerifyCommand: Command {
         isVerbose: Bool
     ) throws {
         let damaged = Set(findings.filter { $0.outcome == .damaged }.map(\.file))
-        // A finding about a folder or the database does not count as a damaged file.
+        // Folders and the database are not among these files, so findings about them leave all files unaltered.
         let files = recordings.flatMap { recording -> [String] in
             let folder = RecordingFolder(storage: storage, recording: recording.id)
             if recording.isSealed { return [folder.sealed] }

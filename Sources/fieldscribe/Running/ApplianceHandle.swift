@@ -28,7 +28,8 @@ final class ApplianceHandle: Sendable {
         }?.stop()
     }
 
-    /// Waits until the recording is closed; returns immediately if there is no appliance.
+    /// Waits until the recording is closed and a grace period has passed, or until the disk stalls. Returns immediately
+    /// if there is no appliance.
     ///
     /// - Returns: an error if the disk did not accept the end of the recording.
     func awaitClosing() -> DeviceError? { state.withLock(\.appliance)?.awaitClosing() }
