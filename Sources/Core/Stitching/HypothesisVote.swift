@@ -14,7 +14,8 @@ package enum HypothesisVote {
         var words: [Word] = []
         var differing: (first: [Word], second: [Word]) = ([], [])
         func vote() {
-            let isSecondBetter = confidence(of: differing.second) > confidence(of: differing.first)
+            let first = differing.first.meanConfidence ?? emptyConfidence
+            let isSecondBetter = differing.second.meanConfidence ?? emptyConfidence > first
             words += isSecondBetter ? differing.second : differing.first
             differing = ([], [])
         }
@@ -31,22 +32,7 @@ package enum HypothesisVote {
             }
         }
         vote()
-        return withoutOverlaps(words)
-    }
-
-    private static func confidence(of words: [Word]) -> Double {
-        words.isEmpty ? emptyConfidence : words.reduce(0) { $0 + $1.confidence } / Double(words.count)
-    }
-
-    /// Neighboring words from different results can overlap, because each result has its own times.
-    private static func withoutOverlaps(_ words: [Word]) -> [Word] {
-        var earliest = SamplePosition.zero
-        return words.map { word in
-            var word = word
-            let start = max(earliest, word.range.start)
-            word.range = SampleRange(start, max(start + 1, word.range.end))
-            earliest = word.range.end
-            return word
-        }
+        // Neighbors from different results can overlap, because each result has its own times.
+        return Stitcher.trimmed(words, from: .zero)
     }
 }

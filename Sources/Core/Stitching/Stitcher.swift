@@ -97,7 +97,7 @@ package struct Stitcher: Sendable {
     ) -> Segment {
         let start = max(
             committedUpTo, min(utterance.speech.start, committed.first?.range.start ?? utterance.speech.start))
-        let words = trimmed(committed, from: start, before: next)
+        let words = Self.trimmed(committed, from: start, before: next)
         // After a rotation, end at the last word: the audio after it may be the start of the next word.
         let speechEnd = utterance.endedBy == .rotation && !words.isEmpty ? start : utterance.speech.end
         let end = max(start, speechEnd, words.last?.range.end ?? start)
@@ -110,7 +110,7 @@ package struct Stitcher: Sendable {
 
     /// Trims the words' ranges so that they lie between `start` and `next` and do not overlap. Each range keeps at
     /// least one sample.
-    private func trimmed(_ words: [Word], from start: SamplePosition, before next: SamplePosition?) -> [Word] {
+    static func trimmed(_ words: [Word], from start: SamplePosition, before next: SamplePosition? = nil) -> [Word] {
         var earliest = start
         return words.map { word in
             var word = word

@@ -18,7 +18,7 @@ package struct Hypothesis: Hashable, Sendable {
 
     /// Whether the hypothesis has words with a low mean confidence.
     package var hasLowConfidence: Bool {
-        !words.isEmpty && words.reduce(0) { $0 + $1.confidence } < Self.lowConfidence * Double(words.count)
+        words.meanConfidence.map { $0 < Self.lowConfidence } ?? false
     }
 
     package init(

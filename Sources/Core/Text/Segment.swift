@@ -35,6 +35,6 @@ package struct Segment: Hashable, Sendable, Codable {
 
     /// The mean confidence of the words; 0 if there are none.
     package var confidence: Double {
-        words.isEmpty ? 0 : words.reduce(0) { $0 + $1.confidence } / Double(words.count)
+        words.meanConfidence ?? 0
     }
 }

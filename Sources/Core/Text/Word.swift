@@ -41,3 +41,10 @@ package struct Word: Hashable, Sendable, Codable {
         if hasEstimatedTime { try container.encode(true, forKey: .hasEstimatedTime) }
     }
 }
+
+extension [Word] {
+    /// The mean confidence; nil if there are no words.
+    package var meanConfidence: Double? {
+        isEmpty ? nil : reduce(0) { $0 + $1.confidence } / Double(count)
+    }
+}

@@ -162,20 +162,13 @@ package actor WorkerPool {
 
     /// Decodes audio in a single attempt, without adaptation. Returns nil if it fails; the pool then keeps its engine.
     func decodeOnce(_ samples: [Int16], parts: [SampleRange]) async throws -> Decoded? {
-        let worker = try await acquire()
-        do {
-            let result = try await worker.blocking {
-                try worker.process.open(adaptation: nil, alternatives: 0, parts: parts)
-                try worker.process.append(samples)
-                return try worker.process.finish(samples.count, after: worker.process.close(samples.count))
-            }
-            release(worker)
+        try await attemptOnce { worker in
+            try worker.open(adaptation: nil, alternatives: 0, parts: parts)
+            try worker.append(samples)
+            let result = try worker.finish(samples.count, after: worker.close(samples.count))
             return Decoded(
-                hypothesis: Hypothesis(words: result.words), engine: worker.process.engine,
-                cpuSeconds: result.cpuSeconds, attempts: 1)
-        } catch {
-            discard(because: error)
-            return nil
+                hypothesis: Hypothesis(words: result.words), engine: worker.engine, cpuSeconds: result.cpuSeconds,
+                attempts: 1)
         }
     }
 
@@ -221,15 +214,17 @@ package actor WorkerPool {
     ///
     /// - Throws: `DeviceError` if no worker can be started.
     func survey(_ samples: [Int16], into state: AdaptationState?) async throws -> SurveyResult? {
+        try await attemptOnce { try $0.survey(samples, into: state) } ?? nil
+    }
+
+    /// Runs blocking work on the next free worker. Returns nil and discards the worker if the work fails.
+    private func attemptOnce<Value: Sendable>(
+        _ body: @escaping @Sendable (any Worker) throws -> Value
+    ) async throws -> Value? {
         let worker = try await acquire()
-        do {
-            let surveyed = try await worker.blocking { try worker.process.survey(samples, into: state) }
-            release(worker)
-            return surveyed
-        } catch {
-            discard(because: error)
-            return nil
-        }
+        guard let value = try? await blocking(worker, body) else { return nil }
+        release(worker)
+        return value
     }
 
     package var isEmpty: Bool { workerCount == 0 }
