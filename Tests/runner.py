@@ -1,7 +1,7 @@
 """Runs parts of the tests in parallel, and prints a table and the failures. `deploy/test` calls this.
 
 Every part has a log in .build/test-logs and its own folder for temporary files, which is removed afterwards. A part must clean up
-after itself: it fails if it leaves a file in that folder or a running process.
+after itself: the run fails if a part leaves a file in that folder or a detached process.
 """
 
 import contextlib
@@ -172,7 +172,7 @@ def raise_interrupt(*_):
 
 
 def run_all(waiting, folder, running, done, began):
-    """Starts each part when its needs have finished and a core is free. Appends finished parts to `done`.
+    """Starts each part once the parts that it needs have finished and enough cores are free. Appends finished parts to `done`.
 
     Skips a part if a step that it needs has failed or was skipped.
     """
@@ -196,7 +196,7 @@ def run_all(waiting, folder, running, done, began):
                 running.append(Run(part, folder, time.monotonic() - began))
                 busy += part.cores
             elif part.cores > 1 and all(run.part.cores <= 1 for run in running):
-                # This part needs several cores, such as a build. Suites that start now would delay it.
+                # This part, such as a build, needs several cores. Suites that start now would delay it.
                 break
         if not running:
             continue

@@ -112,8 +112,10 @@ extension SQLiteArchive {
             entry.pass = nil
         }
         // A copy that began before the last redaction may contain the redacted words.
-        if let count = entry.struck, try queries.gaps(of: entry.recording).redacted.count != count { entry.pass = nil }
-        entry.struck = nil
+        if let count = entry.redactionCount, try queries.gaps(of: entry.recording).redacted.count != count {
+            entry.pass = nil
+        }
+        entry.redactionCount = nil
         var journaled = entry
         journaled.pass = try entry.pass.map { try queries.number(ofPass: $0, in: entry.recording) }
         // Another pass with the same text adds the same copy again; the history gets it only once.

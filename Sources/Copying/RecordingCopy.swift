@@ -174,7 +174,7 @@ struct RecordingCopy {
     func details(peaks: [UInt8], samplesDigest: String? = nil) -> RecordingDetails {
         let start = WallTime(summary.startedAt)
         var details = RecordingDetails(
-            title: CopyName(summary).title, started: start.sentence, startedAt: start.stamp, clock: summary.clock,
+            title: CopyName(summary).title, started: start.full, startedAt: start.stamp, clock: summary.clock,
             powerOn: summary.powerOn, device: settings.device.text, audio: settings.audioName,
             index: "../../index.html", peaks: peaks,
             identity: samplesDigest.map {

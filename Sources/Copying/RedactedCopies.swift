@@ -110,7 +110,7 @@ extension FolderExport {
         var entry = ExportEntry(
             recording: job.summary.id, pass: isRedacted ? nil : pass, volume: settings.volume, folder: folder,
             manifest: manifest, exportedAt: settings.now)
-        entry.struck = job.timeline.gaps.redacted.count
+        entry.redactionCount = job.timeline.gaps.redacted.count
         return (entry, isRedacted)
     }
 }

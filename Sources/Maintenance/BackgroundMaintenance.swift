@@ -70,7 +70,7 @@ package struct BackgroundMaintenance: Sendable {
         // Work that frees space comes first.
         let steps = [
             erase, repair, sign, transcribeBacklog, runSecondPass, identifySpeakers, learnVoices, seal,
-            runOpenedSecondPass,
+            runSecondPassForOpenedRecordings,
         ]
         for step in steps {
             // By now, another archive may be at the storage directory's path.
@@ -167,9 +167,9 @@ package struct BackgroundMaintenance: Sendable {
     }
 
     /// Runs the second pass for opened recordings. A failure is reported once and does not affect other recordings.
-    private func runOpenedSecondPass() async throws {
+    private func runSecondPassForOpenedRecordings() async throws {
         guard configuration.usesSecondPass, !configuration.storage.seal.isEmpty, let opened else { return }
-        let resealed = try await OpenedSecondPass(
+        let resealed = try await OpenedRecordingsSecondPass(
             configuration: configuration, archive: archive, opened: opened, hub: hub, progress: progress
         ).run {
             await workers.releaseIdle()

@@ -33,6 +33,7 @@ enum ServeCommand: Command {
 
     private static let defaultPort = 8_737
     private static let minimumPasswordLength = 8
+    private static let maximumPasswordBytes = 1_000
     /// The timeout for a database server, in seconds. The server answers no other request while it waits.
     private static let timeout = 10
 
@@ -113,9 +114,11 @@ enum ServeCommand: Command {
     private static func problem(ofPassword password: String?) -> String? {
         guard let password else { return "is not a password: it is not UTF-8" }
         let isBlank = { (character: Character) in character.isWhitespace }
-        guard password.utf8.count >= minimumPasswordLength, password.utf8.count <= 1_000, !password.allSatisfy(isBlank)
-        else {
+        guard password.count >= minimumPasswordLength, !password.allSatisfy(isBlank) else {
             return "is not a password of at least \(minimumPasswordLength) characters"
+        }
+        guard password.utf8.count <= maximumPasswordBytes else {
+            return "is longer than \(maximumPasswordBytes) bytes"
         }
         if password.first.map(isBlank) == true || password.last.map(isBlank) == true {
             return "begins or ends with a space, which is invisible"

@@ -56,14 +56,11 @@ import TestKit
 
     @Test("every field of a request has allowed values, and no other field has")
     func ranges() {
-        let redaction = RedactionRequest(recording: 1, last: 1)
-        let entry = ExportEntry(recording: 1, pass: 1, volume: "", folder: "", manifest: "", exportedAt: 0)
-        let part = ImportPart(token: "", name: "", text: "", isLast: false, person: "", neighbour: nil)
         func names(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label) }
         var fields = names(RequestObject(command: .start))
-        for (name, value) in [("strike", redaction), ("entry", entry), ("part", part)] as [(String, Any)] {
-            fields += names(value).map { "\(name).\($0)" }
-        }
+        fields += names(RedactionRequest(recording: 1, last: 1)).map { "strike.\($0)" }
+        fields += ExportEntry.CodingKeys.allCases.map { "entry.\($0.rawValue)" }
+        fields += ImportPart.CodingKeys.allCases.map { "part.\($0.rawValue)" }
         #expect(RequestField.all.map(\.name).sorted() == fields.sorted())
     }
 
@@ -123,7 +120,7 @@ import TestKit
     }
 
     private static func part(_ token: String, _ text: String, isLast: Bool = false) -> ImportPart {
-        ImportPart(token: token, name: "a.txt", text: text, isLast: isLast, person: "", neighbour: nil)
+        ImportPart(token: token, name: "a.txt", text: text, isLast: isLast, person: "", siblingIdentity: nil)
     }
 
     @Test("unfinished imports are separate for each client, have a common limit, and are dropped with their client")

@@ -167,7 +167,7 @@ import TestKit
             capture: RecordingSession(microphone, configuration: configuration), hub: hub)
         async let running = recording.run(pool: nil, alternatives: 1)
         try await waitForSignal(firstPart)
-        #expect(await recording.reaches(SamplePosition(16_000)))
+        #expect(await recording.waitUntilWritten(upTo: SamplePosition(16_000)))
         do {
             var events = hub.events(withPartials: true).makeAsyncIterator()
             release.signal()

@@ -52,9 +52,9 @@ struct AccuracyBenchmark {
     func run(only names: [String]?, pictures: String?) throws {
         for contender in Contender.chosen(among: names, in: harness) {
             switch contender.kind {
-            case .continuous: try save(measurePeer())
-            case .wheel:
-                do { try save(measureWheel()) } catch let error as DeviceError where error.code == .missing {
+            case .continuous: try save(measurePocketSphinxContinuous())
+            case .moonshineVoice:
+                do { try save(measureMoonshineVoice()) } catch let error as DeviceError where error.code == .missing {
                     print("skipped: \(contender.name); \(error.message)")
                 }
             case .pocketSphinx, .moonshine, .whisper: try save(measure(contender))
@@ -103,14 +103,15 @@ struct AccuracyBenchmark {
         return result
     }
 
-    private func measurePeer() throws -> Result {
+    private func measurePocketSphinxContinuous() throws -> Result {
         var texts: [String: String] = [:]
         var result = Result(
             name: Contender.continuous, wordErrors: [:], errorsOfParts: [:],
-            apart: try excludedErrors { try harness.peer($0.path).text }, cpuSeconds: 0, wallSeconds: 0,
+            apart: try excludedErrors { try harness.runPocketSphinxContinuous($0.path).text }, cpuSeconds: 0,
+            wallSeconds: 0,
             audioSeconds: try audioSeconds(), peakMegabytes: 0)
         for item in corpus.items {
-            let (text, cost) = try harness.peer(item.path, into: "\(Contender.continuous).txt")
+            let (text, cost) = try harness.runPocketSphinxContinuous(item.path, into: "\(Contender.continuous).txt")
             texts[item.name] = text
             result.cpuSeconds += cost.cpuSeconds
             result.wallSeconds += cost.wallSeconds
@@ -122,15 +123,16 @@ struct AccuracyBenchmark {
         // takes nearly all of its time.
         let silence = "\(harness.folder)/loading-silence.wav"
         try writeSilence(seconds: 0.1, to: silence)
-        result.loadingSeconds = try harness.peer(silence).cost.cpuSeconds * Double(corpus.items.count - 1)
+        result.loadingSeconds =
+            try harness.runPocketSphinxContinuous(silence).cost.cpuSeconds * Double(corpus.items.count - 1)
         return result
     }
 
-    private func measureWheel() throws -> Result {
-        let (texts, cost) = try harness.wheel(corpus.items.map(\.path))
-        let excludedTexts = try harness.wheel(corpus.excluded.map(\.path)).texts
+    private func measureMoonshineVoice() throws -> Result {
+        let (texts, cost) = try harness.runMoonshineVoice(corpus.items.map(\.path))
+        let excludedTexts = try harness.runMoonshineVoice(corpus.excluded.map(\.path)).texts
         return Result(
-            name: Contender.wheel, wordErrors: percent(texts), errorsOfParts: percentByPart(texts),
+            name: Contender.moonshineVoice, wordErrors: percent(texts), errorsOfParts: percentByPart(texts),
             apart: excludedErrors { excludedTexts[$0.name] ?? "" }, cpuSeconds: cost.cpuSeconds,
             wallSeconds: cost.wallSeconds,
             audioSeconds: try audioSeconds(), peakMegabytes: cost.peakTogetherMegabytes)

@@ -3,12 +3,12 @@ import Recognition
 
 /// A transcriber to compare: an engine with a profile, or another program.
 struct Contender {
-    enum Kind { case pocketSphinx, moonshine, whisper, continuous, wheel }
+    enum Kind { case pocketSphinx, moonshine, whisper, continuous, moonshineVoice }
 
     /// The stock program.
     static let continuous = "pocketsphinx_continuous"
     /// Moonshine's own Python package, with its own segmentation.
-    static let wheel = "moonshine-voice"
+    static let moonshineVoice = "moonshine-voice"
 
     /// The contender's name in `--only` and in the tables.
     var name: String
@@ -18,7 +18,7 @@ struct Contender {
     /// Whether the program sees only 512 MB of memory, like a small board.
     var isSmallBoard = false
 
-    var isPeer: Bool { kind == .continuous || kind == .wheel }
+    var isPeer: Bool { kind == .continuous || kind == .moonshineVoice }
 
     static let pocketSphinx = DecoderProfile.all.map {
         Contender(name: $0.name, kind: .pocketSphinx, profile: $0.name)
@@ -32,7 +32,7 @@ struct Contender {
     static let small = Contender(name: "moonshine-small", kind: .moonshine, profile: "fast", isSmallBoard: true)
     static let whisper = Contender(name: "whisper", kind: .whisper, profile: "live")
     static let peers = [
-        Contender(name: continuous, kind: .continuous), Contender(name: wheel, kind: .wheel),
+        Contender(name: continuous, kind: .continuous), Contender(name: moonshineVoice, kind: .moonshineVoice),
     ]
     static let all = pocketSphinx + moonshine + [moonshineFinal, small, whisper] + peers
 
@@ -68,7 +68,7 @@ struct Contender {
     }
 
     func environment(in harness: Harness) throws -> [String: String] {
-        isSmallBoard ? ["LD_PRELOAD": try harness.smallBoard()] : [:]
+        isSmallBoard ? ["LD_PRELOAD": try harness.compileSmallBoardLibrary()] : [:]
     }
 
     /// Returns a function that transcribes samples in this process, without speech detection; nil for another program.
@@ -89,7 +89,7 @@ struct Contender {
             guard let whisper = harness.whisper else { return nil }
             let recognizer = try WhisperProvider(model: whisper.model).open()
             return { samples in try recognizer.recognize(samples, options: RecognitionOptions()).words }
-        case .continuous, .wheel: return nil
+        case .continuous, .moonshineVoice: return nil
         }
     }
 

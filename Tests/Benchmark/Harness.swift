@@ -75,7 +75,9 @@ struct Harness {
     }
 
     /// Runs `pocketsphinx_continuous` on one file.
-    func peer(_ path: String, into name: String = "peer.txt") throws -> (text: String, cost: MeasuredProcess) {
+    func runPocketSphinxContinuous(_ path: String, into name: String = "peer.txt") throws -> (
+        text: String, cost: MeasuredProcess
+    ) {
         let output = "\(folder)/\(name)"
         let cost = try MeasuredProcess(["pocketsphinx_continuous", "-infile", path], output: output)
         guard cost.status == 0 else {
@@ -88,7 +90,7 @@ struct Harness {
     /// the first time.
     ///
     /// - Throws: `DeviceError` with `missing` if the package cannot be installed.
-    func wheelPython() throws -> String {
+    func moonshineVoicePython() throws -> String {
         let caches = environmentVariable("XDG_CACHE_HOME") ?? "\(environmentVariable("HOME") ?? "/tmp")/.cache"
         let cache = "\(caches)/fieldscribe-benchmark"
         try makeFolder(cache)
@@ -107,8 +109,8 @@ struct Harness {
     }
 
     /// Runs Moonshine's own Python package on all files, in one process.
-    func wheel(_ paths: [String]) throws -> (texts: [String: String], cost: MeasuredProcess) {
-        let (python, output) = (try wheelPython(), "\(folder)/\(Contender.wheel).tsv")
+    func runMoonshineVoice(_ paths: [String]) throws -> (texts: [String: String], cost: MeasuredProcess) {
+        let (python, output) = (try moonshineVoicePython(), "\(folder)/\(Contender.moonshineVoice).tsv")
         let cost = try MeasuredProcess(
             [python, "Tests/Benchmark/moonshine-voice.py"] + paths, output: output, samplingMemory: true)
         guard cost.status == 0 else {
@@ -122,7 +124,7 @@ struct Harness {
 
     /// Compiles a library for `LD_PRELOAD` that simulates a board with 512 MB of memory, and returns its path. On such
     /// a board, Linux reports about 460 MB.
-    func smallBoard() throws -> String {
+    func compileSmallBoardLibrary() throws -> String {
         let (source, library) = ("\(folder)/small-board.c", "\(folder)/small-board.so")
         try durableReplace(path: source, with: Self.smallBoardSource)
         guard try MeasuredProcess(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"]).status == 0 else {

@@ -37,10 +37,10 @@ struct HourBenchmark {
             return Spoken(start: start, end: end, text: fields[2])
         }
         let reference = spoken.map(\.text).joined(separator: " ")
-        for contender in contenders where contender.kind != .wheel && !contender.isSmallBoard {
+        for contender in contenders where contender.kind != .moonshineVoice && !contender.isSmallBoard {
             if contender.kind == .continuous {
                 guard withPeer else { continue }
-                let peer = try harness.peer(wave)
+                let peer = try harness.runPocketSphinxContinuous(wave)
                 try save(
                     Result(
                         name: contender.name,
@@ -154,9 +154,9 @@ struct HourBenchmark {
         try sox(["-D"] + paths + [wave])
         var table = Table(
             "\(formatted(seconds / 60, 1)) min without a pause", "word errors, %", "CPU, x real time", "seams")
-        for contender in contenders where contender.kind != .wheel && !contender.isSmallBoard {
+        for contender in contenders where contender.kind != .moonshineVoice && !contender.isSmallBoard {
             if contender.kind == .continuous {
-                let peer = try harness.peer(wave)
+                let peer = try harness.runPocketSphinxContinuous(wave)
                 table.add([
                     contender.name, formatted(WordErrorRate(reference: reference, hypothesis: peer.text).percent, 1),
                     formatted(peer.cost.cpuSeconds / seconds, 3), "-",

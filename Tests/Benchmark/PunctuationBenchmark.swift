@@ -29,10 +29,10 @@ struct PunctuationBenchmark {
             let transcripts = try harness.transcribe([path], profile: profile, into: "sentences-\(profile)").transcripts
             guard let timeline = transcripts["reader"].map(Self.timeline) else { continue }
             let ends = Self.ends(items.map(\.text), in: timeline)
-            let boundaries = Punctuator.boundaries(of: timeline) { sentences.odds(before: $0, after: $1) }
+            let boundaries = Punctuator.boundaries(of: timeline) { sentences.logOdds(before: $0, after: $1) }
             let predicted = boundaries.filter { $0.score > 0 }.map(\.word)
             let withoutPitch = boundaries.filter {
-                Punctuator.Boundary(word: $0.word, pauseSeconds: $0.pauseSeconds, odds: $0.odds).score > 0
+                Punctuator.Boundary(word: $0.word, pauseSeconds: $0.pauseSeconds, logOdds: $0.logOdds).score > 0
             }.map(\.word)
             let afterPauses = boundaries.filter { $0.pauseSeconds >= Self.pause }.map(\.word)
             table.add(

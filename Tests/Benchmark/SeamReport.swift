@@ -67,7 +67,7 @@ struct SeamReport {
                 try contender.moonshineReader(in: harness),
                 timing: try ForcedAligner(model: PocketSphinxModel(folder: PocketSphinxModel.debian)))
             recognize = { try recognizer.recognize($0, options: RecognitionOptions()).words }
-        case .pocketSphinx, .whisper, .continuous, .wheel:
+        case .pocketSphinx, .whisper, .continuous, .moonshineVoice:
             recognize = try contender.reader(in: harness) ?? { _ in [] }
         }
     }

@@ -33,7 +33,8 @@ struct KillExperiment {
         let cuts = kills.filter(\.isPowerCut)
         let plainKills = kills.filter { !$0.isPowerCut }
         report.add(none: "committed segments lost", kills.reduce(0) { $0 + $1.lostSegments }, of: kills.count)
-        report.note("committed segments reported", "\(kills.reduce(0) { $0 + $1.committed })")
+        let committed = kills.reduce(0) { $0 + $1.committed }
+        report.add("committed segments reported", target: "at least 1", seen: "\(committed)", isMet: committed > 0)
         report.add(none: "archives or audio damaged", kills.count { $0.problem != nil }, of: kills.count)
         for problem in Set(kills.compactMap(\.problem)).prefix(5) { report.note("problem", problem) }
         for (name, kills) in [("kill -9", plainKills), ("power cut", cuts)] {

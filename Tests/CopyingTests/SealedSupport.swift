@@ -39,7 +39,7 @@ extension Setup {
     /// The folder of encrypted copies.
     var sealedFolder: String { "\(stick)/Fieldscribe/sealed" }
 
-    /// The encrypted files with a final name, sorted.
+    /// The names of the complete encrypted files, sorted. Incomplete files have hidden names.
     var sealedFiles: [String] { names(sealedFolder).filter { $0.hasSuffix(".fieldscribe.age") } }
 
     static func sealedName(_ id: Int) -> String { "00000\(id).fieldscribe.age" }

@@ -79,7 +79,7 @@ import TestKit
         return (try text(of: folder.file("log")).split(separator: "\n").map(String.init), tool)
     }
 
-    /// Returns a line of `script` that sets the state of the port or the next step, and advances the clock by a minute.
+    /// Returns a line of `script` that sets the state of the port or the next step, or ejects the drive, and advances the clock by a minute.
     private static func line(_ state: String? = nil, suspended: Int? = nil, step: String? = nil, ejects: Bool = false)
         -> String
     {
@@ -94,14 +94,14 @@ import TestKit
         return commands.joined(separator: "; ")
     }
 
-    @Test("if the drive is off, or no port can be a drive, deploy/drive exits without a fault")
+    @Test("if the drive is off, or no port can act as a USB drive, deploy/drive exits without a fault")
     func noDrive() throws {
         let off = try serve(step: "off")
         #expect(off.tool.status == 0 && off.log == [] && off.tool.errors == "")
         #expect(try Tool("rm", "-r", folder.file("sys/class/udc/20980000.usb")).status == 0)
         let none = try serve(step: "remake")
         #expect(none.tool.status == 0 && none.log == [])
-        #expect(none.tool.errors.hasPrefix("<4>drive: usb.drive is yes, but no USB port of this board can be a drive"))
+        #expect(none.tool.errors.hasPrefix("<4>drive: usb.drive is yes, but no USB port of this board can act as"))
     }
 
     @Test("new recordings wait until the laptop has ejected the drive")
@@ -141,7 +141,7 @@ import TestKit
     }
 
     @Test(
-        "erased recordings, and readable ones that must be encrypted, are removed from the drive immediately",
+        "erased recordings, and unencrypted ones that must now be encrypted, are removed from the drive immediately",
         arguments: [("erase", false), ("remake", true)])
     func immediately(step: String, isReformatted: Bool) throws {
         let (log, _) = try serve(
@@ -160,7 +160,7 @@ import TestKit
         #expect(try Tool("ls", "-A", folder.file("storage/drive")).output == "")
     }
 
-    /// Runs a step as if by root, and returns its calls of mount and its answer.
+    /// Runs a step as if root ran it, and returns its calls of mount and its answer.
     private func runStep(_ name: String, result: String = "success") throws -> (mounts: [String], answer: String) {
         _ = try folder.program("bin/id", "echo 0")
         _ = try folder.program("bin/mount", "echo \"$*\" >>\"$ROOT/mounts\"")
@@ -196,7 +196,7 @@ import TestKit
         #expect(try runStep("unmount").answer == "success\n")
     }
 
-    @Test("an image that reads back differently is not shown to the laptop, and is made again from scratch")
+    @Test("an image that reads back differently is not shown to the laptop, and is removed")
     func unreliable() throws {
         try write("unreliable", to: folder.file("fails"))
         let (log, _) = try serve(step: "update", "")

@@ -5,9 +5,9 @@ import Testing
 
 /// Simulates voice vectors. Each person has a direction, to which noise is added.
 private struct Voices {
-    private var noise: Congruence
+    private var noise: LinearCongruentialGenerator
 
-    init(_ seed: UInt64) { noise = Congruence(seed) }
+    init(_ seed: UInt64) { noise = LinearCongruentialGenerator(seed) }
 
     mutating func vector(_ person: Int, noise amount: Double = 0.3) -> [Float] {
         (0..<16).map { Float(($0 == person ? 1 : 0) + (noise.next() - 0.5) * amount) }
@@ -126,7 +126,7 @@ struct DiarizationTests {
     private static func samples(
         _ tones: [(from: Double, to: Double, strength: Double)], seconds: Double, noise amount: Double = 1_200
     ) -> [Int16] {
-        var noise = Congruence(3)
+        var noise = LinearCongruentialGenerator(3)
         return (0..<Int(seconds * 16_000)).map { index in
             let time = Double(index) / 16_000
             let strength = tones.first { $0.from <= time && time < $0.to }?.strength ?? 0

@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 
 /// The linear congruential generator of the C standard's example.
-struct Congruence {
+struct LinearCongruentialGenerator {
     private var state: UInt64
 
     init(_ seed: UInt64) { state = seed }
@@ -19,7 +19,7 @@ struct Congruence {
 struct MelFeaturesTests {
     /// A quarter of a second of noise with a tone whose pitch rises.
     private static let samples: [Int16] = {
-        var noise = Congruence(1)
+        var noise = LinearCongruentialGenerator(1)
         return (0..<4_000).map { index in
             let angle = 2 * Double.pi * (200 + Double(index) / 10) * Double(index) / 16_000
             return Int16(8_000 * sin(angle) + (noise.next() - 0.5) * 2_000)
@@ -58,7 +58,7 @@ struct MelFeaturesTests {
         arguments: [9, 10, 46, 148, 149, 172, 173, 197, 198, 222, 223, 300, 6_000])
     func windows(_ frames: Int) {
         let hop = Diarization.Settings().hop
-        let windows = SpeechWindow.windows(ofFrames: frames, each: hop)
+        let windows = SpeechWindow.windows(frameCount: frames, hop: hop)
         guard frames >= 10 else {
             #expect(windows.isEmpty)
             return
@@ -76,7 +76,7 @@ struct MelFeaturesTests {
     @Test("each bin of a window has zero mean, and a short window is extended for the network")
     func window() {
         let region = (0..<20 * MelFeatures.bins).map { Float($0 % 7) + Float($0 % MelFeatures.bins) }
-        let window = SpeechWindow.windows(ofFrames: 20, each: 50)[0].features(of: region)
+        let window = SpeechWindow.windows(frameCount: 20, hop: 50)[0].features(of: region)
         #expect(window.count == 60 * MelFeatures.bins)
         for bin in 0..<MelFeatures.bins {
             let mean = stride(from: bin, to: window.count, by: MelFeatures.bins).reduce(0) { $0 + window[$1] }

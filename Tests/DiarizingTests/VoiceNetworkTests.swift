@@ -20,7 +20,7 @@ private let otherModelPaths = [getenv("FIELDSCRIBE_TEST_MODEL").map { String(cSt
 struct VoiceNetworkTests {
     /// Returns features that deploy/lib/campplus.py generates identically.
     private static func example(_ frames: Int) -> [Float] {
-        var generator = Congruence(UInt64(12_345 + frames))
+        var generator = LinearCongruentialGenerator(UInt64(12_345 + frames))
         var features = (0..<frames * MelFeatures.bins).map { _ in Float(generator.next() * 8 - 4) }
         for bin in 0..<MelFeatures.bins {
             let indices = stride(from: bin, to: features.count, by: MelFeatures.bins)

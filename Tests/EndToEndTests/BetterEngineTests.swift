@@ -7,7 +7,7 @@ import TestKit
 /// set.
 private let betterModel: String? = {
     guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
-        print("skipped: commands with Moonshine's real model: FIELDSCRIBE_TEST_MODEL does not name its folder")
+        print("skipped: commands with the real Moonshine model, because FIELDSCRIBE_TEST_MODEL is not set")
         return nil
     }
     return path

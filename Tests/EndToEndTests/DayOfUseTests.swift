@@ -79,17 +79,19 @@ import TestKit
             length: SamplePosition(seconds: 1_920.520_25), reached: SamplePosition(seconds: 480.2))
         let line = bar.line([0: file], seconds: 100)
         #expect(line.contains("] 25 %  08:00 of 32:00  4.8 x real time, 05:00 left"), "\(line)")
-        #expect(ProgressBar.timeLeft(share: 0.01, seconds: 60) == nil)
-        #expect(ProgressBar.timeLeft(share: 0.5, seconds: 0.5) == nil)
-        #expect(ProgressBar.timeLeft(share: 1, seconds: 60) == "00:00")
-        let speakers = ShareBar.line("identifying the speakers of recording 7", share: 0.25, seconds: 20, width: 80)
+        #expect(ProgressBar.timeLeft(fraction: 0.01, seconds: 60) == nil)
+        #expect(ProgressBar.timeLeft(fraction: 0.5, seconds: 0.5) == nil)
+        #expect(ProgressBar.timeLeft(fraction: 1, seconds: 60) == "00:00")
+        let speakers = TaskProgressBar.line(
+            "identifying the speakers of recording 7", fraction: 0.25, seconds: 20, width: 80)
         #expect(
             speakers.hasPrefix("[####")
                 && speakers.hasSuffix("] 25 %  identifying the speakers of recording 7, 01:00 left"))
         for width in [0, 10, 40, 80] {
-            #expect(ShareBar.line("what it does", share: 0.5, seconds: 9, width: width).count <= max(10, width))
+            #expect(
+                TaskProgressBar.line("what it does", fraction: 0.5, seconds: 9, width: width).count <= max(10, width))
         }
-        #expect(ShareBar.line("x", share: .nan, seconds: 9, width: 80).contains("] 0 %"))
+        #expect(TaskProgressBar.line("x", fraction: .nan, seconds: 9, width: 80).contains("] 0 %"))
     }
 
     @Test("while recording, a terminal shows duration, level and how to stop, and later the text instead")

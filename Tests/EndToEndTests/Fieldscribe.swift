@@ -163,7 +163,7 @@ struct Transcript: Decodable, Equatable {
     var text: String { segments.map(\.text).joined(separator: " ") }
 }
 
-/// People reading from a novel: Debian's package pocketsphinx-testdata.
+/// A person who reads from a novel: Debian's package pocketsphinx-testdata.
 enum Speech {
     static let folder = "/usr/share/pocketsphinx/test/data/librivox"
     static let all = ["0870", "0880", "0890", "0920", "0930"].map(path)

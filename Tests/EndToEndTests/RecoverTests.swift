@@ -54,7 +54,7 @@ import TestKit
             "\(secondRecovery.output)")
     }
 
-    @Test("a damaged database is rebuilt with a message; for damage that cannot be repaired, the status is 4")
+    @Test("a damaged database is rebuilt and the old one kept; if damage cannot be repaired, the exit status is 4")
     func damaged() throws {
         #expect(try run("recover").status == 3)
         let recorded = try run("record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440")

@@ -53,16 +53,16 @@ import TestKit
         #expect(outcome.errors.contains { $0.contains("its end may be lost") }, "\(outcome.errors)")
     }
 
-    @Test("until the archive contains a stopped recording's end, list shows \"stopping\" and verify finds no fault")
+    @Test("until the archive stores that a recording has ended, list shows \"stopping\" and verify finds no fault")
     func listedAsStopping() throws {
-        // The history contains the recording's end before the database does.
+        // The stop is written to the history before it is written to the database.
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440",
             environment: try stalling("/history.jsonl", at: 1, milliseconds: 600_000))
         #expect(try appliance.run("start").output == "recording 1\n")
         try appliance.waitForSound(seconds: 0.5)
         #expect(try appliance.run("stop").output == "stopped 1\n")
-        try appliance.process.wait(until: "the sync of the entry begins") { try delayedCalls() > 0 }
+        try appliance.process.wait(until: "the history's sync begins") { try delayedCalls() > 0 }
         let verified = try appliance.run("verify")
         expectVerified(verified)
         #expect(verified.output.contains("recording 1 is being recorded"), "\(verified.output)")
@@ -76,7 +76,7 @@ import TestKit
         mkdir(storage, 0o700)
         let executable = try Fieldscribe.executable()
         let library = executable.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"
-        try #require(access(library, R_OK) == 0, "\(library) is built by swift build")
+        try #require(access(library, R_OK) == 0, "\(library) is missing; run swift build")
         return [
             "LD_PRELOAD=\(library)", "FAULT_UNDER=\(storage)", "FAULT_FILE=\(file)", "FAULT_CALL=fdatasync",
             "FAULT_AT=\(ordinal)", "FAULT_ERROR=HANG", "FAULT_STALL=\(milliseconds)",

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 
 /// whisper.cpp as the engine: the real program if it is installed, and a fake program that writes given answers.
-@Suite("The engine whisper", .serialized) struct WhisperTests {
+@Suite("The whisper engine", .serialized) struct WhisperTests {
     private let folder = TemporaryFolder()
 
     /// The file that `make_whisper_model` in Tests/lib/whisper.sh made; nil, with a message, if FIELDSCRIBE_TEST_WHISPER
@@ -48,7 +48,7 @@ import TestKit
         ).wait()
     }
 
-    @Test("models lists the model file as chosen; the office's jobs rely on that")
+    @Test("`fieldscribe models` lists the model file as chosen; `fieldscribe-office work` relies on that")
     func models() throws {
         struct Row: Decodable {
             var engine: String
@@ -118,7 +118,7 @@ import TestKit
     @Test("with random weights, the real program returns words with valid times")
     func randomWeights() throws {
         guard let installedProgram else {
-            print("➜ skipped: whisper.cpp is not installed, and could not be installed from Debian")
+            print("➜ skipped: whisper-cli is not in PATH; its Debian package is whisper.cpp")
             return
         }
         let model = folder.file("random.bin")
@@ -176,7 +176,7 @@ import TestKit
         }
     }
 
-    @Test("words get their tokens' times, or evenly spaced times if tokens do not match; non-speech marks are dropped")
+    @Test("words get their tokens' times, or evenly spaced ones if tokens do not match; non-speech marks are dropped")
     func wordTimes() throws {
         func token(_ text: String, _ from: Int, _ to: Int, _ p: Double) -> String {
             #"{"text":"\#(text)","offsets":{"from":\#(from),"to":\#(to)},"p":\#(p)}"#

@@ -57,12 +57,12 @@ import Testing
     func monotonic() {
         let values = [-20, -5, -1, 0, 1, 5, 20].map(Double.init)
         for pause in [0, 0.1, 0.5, 1, 9] {
-            let scores = values.map { Punctuator.Boundary(word: 0, pauseSeconds: pause, odds: $0).score }
+            let scores = values.map { Punctuator.Boundary(word: 0, pauseSeconds: pause, logOdds: $0).score }
             #expect(scores == scores.sorted() && (scores.first ?? 0) < (scores.last ?? 0))
         }
-        for odds in values {
+        for logOdds in values {
             let scores = [0, 0.1, 0.5, 1, 9].map {
-                Punctuator.Boundary(word: 0, pauseSeconds: $0, odds: odds).score
+                Punctuator.Boundary(word: 0, pauseSeconds: $0, logOdds: logOdds).score
             }
             #expect(scores == scores.sorted() && (scores.first ?? 0) < (scores.last ?? 0))
         }
@@ -70,8 +70,8 @@ import Testing
 
     @Test("a falling voice makes a sentence end more likely and a level voice less likely; unknown pitch has no effect")
     func pitch() throws {
-        func score(_ lowering: Double?) -> Double {
-            Punctuator.Boundary(word: 0, pauseSeconds: 0.5, odds: 0, lowering: lowering).score
+        func score(_ finalLowering: Double?) -> Double {
+            Punctuator.Boundary(word: 0, pauseSeconds: 0.5, logOdds: 0, finalLowering: finalLowering).score
         }
         let scores = [-9, 0, 1, 3, 5, 8].map { score($0) }
         #expect(scores == scores.sorted() && score(8) > score(0) && score(-9) == score(0) && score(99) == score(8))
@@ -120,7 +120,7 @@ import Testing
     func lazyLoading() throws {
         let missing = DeviceError(.missing, "access", "/nowhere: this language model is not there; install it")
         let punctuator = Punctuator(
-            .both, writtenBy: ["whisper"], oddsSource: { () throws(DeviceError) in throw missing })
+            .both, writtenBy: ["whisper"], logOddsSource: { () throws(DeviceError) in throw missing })
         var written = transcript(of: ["Come in."])
         #expect(throws: missing) { try punctuator.punctuated(written) }
         written.engine.name = "whisper"

@@ -81,7 +81,7 @@ struct SpeakerTests {
         #expect(try TranscriptFormat.text.render(Self.dialogue, details: details).contains("B: well and"))
     }
 
-    /// The dialogue, in which the second speaker starts while the first still speaks.
+    /// The dialogue, but the second speaker starts while the first is still speaking.
     static var overlapped: Timeline {
         var overlapped = dialogue
         let range = SampleRange(SamplePosition(seconds: 1.4), SamplePosition(seconds: 2.6))

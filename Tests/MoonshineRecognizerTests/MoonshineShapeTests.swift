@@ -10,9 +10,9 @@ import TestKit
 struct MoonshineShapeTests {
     private let folder = TemporaryFolder()
 
-    private struct Ports {
-        var encoder: (inputs: [OnnxPort], outputs: [OnnxPort])
-        var decoder: (inputs: [OnnxPort], outputs: [OnnxPort])
+    private struct Signature {
+        var encoder: (inputs: [OnnxTensorInfo], outputs: [OnnxTensorInfo])
+        var decoder: (inputs: [OnnxTensorInfo], outputs: [OnnxTensorInfo])
 
         init(layers: Int, heads: Int, size: Int) {
             let (float, int, anySize) = (Float.onnxType, Int64.onnxType, -1)
@@ -22,20 +22,21 @@ struct MoonshineShapeTests {
             let state = [anySize, heads, anySize, size]
             encoder = (
                 [
-                    OnnxPort(name: "input_values", type: float, shape: [anySize, anySize]),
-                    OnnxPort(name: "attention_mask", type: int, shape: [anySize, anySize]),
-                ], [OnnxPort(name: "last_hidden_state", type: float, shape: [anySize, anySize, heads * size])]
+                    OnnxTensorInfo(name: "input_values", type: float, shape: [anySize, anySize]),
+                    OnnxTensorInfo(name: "attention_mask", type: int, shape: [anySize, anySize]),
+                ], [OnnxTensorInfo(name: "last_hidden_state", type: float, shape: [anySize, anySize, heads * size])]
             )
             let inputs =
                 [
-                    OnnxPort(name: "encoder_attention_mask", type: int, shape: [anySize, anySize]),
-                    OnnxPort(name: "input_ids", type: int, shape: [anySize, anySize]),
-                    OnnxPort(name: "encoder_hidden_states", type: float, shape: [anySize, anySize, heads * size]),
-                    OnnxPort(name: "use_cache_branch", type: Bool.onnxType, shape: [1]),
-                ] + names.map { OnnxPort(name: "past_key_values.\($0)", type: float, shape: state) }
+                    OnnxTensorInfo(name: "encoder_attention_mask", type: int, shape: [anySize, anySize]),
+                    OnnxTensorInfo(name: "input_ids", type: int, shape: [anySize, anySize]),
+                    OnnxTensorInfo(
+                        name: "encoder_hidden_states", type: float, shape: [anySize, anySize, heads * size]),
+                    OnnxTensorInfo(name: "use_cache_branch", type: Bool.onnxType, shape: [1]),
+                ] + names.map { OnnxTensorInfo(name: "past_key_values.\($0)", type: float, shape: state) }
             let outputs =
-                [OnnxPort(name: "logits", type: float, shape: [anySize, anySize, 32_768])]
-                + names.map { OnnxPort(name: "present.\($0)", type: float, shape: state) }
+                [OnnxTensorInfo(name: "logits", type: float, shape: [anySize, anySize, 32_768])]
+                + names.map { OnnxTensorInfo(name: "present.\($0)", type: float, shape: state) }
             decoder = (inputs, outputs)
         }
 
@@ -46,13 +47,13 @@ struct MoonshineShapeTests {
 
     @Test("layers, heads and sizes are read from the declared state", arguments: [(6, 8, 36), (8, 8, 52), (1, 1, 1)])
     func sizes(layers: Int, heads: Int, size: Int) throws {
-        let shape = try Ports(layers: layers, heads: heads, size: size).shape()
+        let shape = try Signature(layers: layers, heads: heads, size: size).shape()
         #expect([shape.heads, shape.size] == [heads, size])
         #expect(shape.past.decoder.count == 2 * layers && shape.past.encoder.count == 2 * layers)
         #expect(MoonshineShape.present(shape.past.encoder).last == "present.\(layers - 1).encoder.value")
     }
 
-    private typealias Change = @Sendable (inout Ports) -> Void
+    private typealias Change = @Sendable (inout Signature) -> Void
     private static let invalidChanges: [(reason: String, change: Change)] = [
         ("lacks input_values", { $0.encoder.inputs.removeFirst() }),
         ("lacks past_key_values.7.encoder.value", { $0.decoder.inputs.removeLast() }),
@@ -71,9 +72,9 @@ struct MoonshineShapeTests {
 
     @Test("the error names the file and the mismatch", arguments: invalidChanges.indices)
     func mismatch(index: Int) throws {
-        var ports = Ports(layers: 8, heads: 8, size: 52)
-        Self.invalidChanges[index].change(&ports)
-        let error = thrown { _ = try ports.shape() }
+        var signature = Signature(layers: 8, heads: 8, size: 52)
+        Self.invalidChanges[index].change(&signature)
+        let error = thrown { _ = try signature.shape() }
         #expect(error?.code == .unsupported, "\(String(describing: error))")
         #expect(error?.message.contains(Self.invalidChanges[index].reason) == true, "\(String(describing: error))")
         #expect(error?.message.hasPrefix("/m/decoder_model_merged.ort: ") == true)
@@ -81,11 +82,11 @@ struct MoonshineShapeTests {
 
     @Test("too many layers are an error; dynamic dimensions are not compared")
     func bounds() throws {
-        #expect(thrown { _ = try Ports(layers: 65, heads: 8, size: 52).shape() }?.code == .unsupported)
-        var ports = Ports(layers: 8, heads: 8, size: 52)
-        ports.encoder.outputs[0].shape[2] = -1
-        ports.decoder.outputs[0].shape[2] = -1
-        _ = try ports.shape(tokens: 100_000)
+        #expect(thrown { _ = try Signature(layers: 65, heads: 8, size: 52).shape() }?.code == .unsupported)
+        var signature = Signature(layers: 8, heads: 8, size: 52)
+        signature.encoder.outputs[0].shape[2] = -1
+        signature.decoder.outputs[0].shape[2] = -1
+        _ = try signature.shape(tokens: 100_000)
     }
 
     /// Generates a model that recognizes a text in another alphabet, with random weights; nil if there is no

@@ -18,7 +18,7 @@ import Testing
         #expect(button.handle(.time(.milliseconds(1_022))) == [.pressed(at: .milliseconds(1_002))])
     }
 
-    @Test("a release just before the hold is not a hold, even if it settles later")
+    @Test("a release just before the hold time is not a hold, even if the contacts settle after that time")
     func releaseBeforeHold() {
         var button = PanelButton()
         _ = button.handle(edge(true, 0))

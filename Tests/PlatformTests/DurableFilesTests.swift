@@ -27,7 +27,7 @@ import TestKit
     }
 
     @Test(
-        "anything except a file stays, and the error names its kind; a link is replaced, but not its target",
+        "a FIFO, device or folder is not replaced, and the error names its kind; a link is replaced, its target is not",
         arguments: [
             (#"mkfifo "$P""#, "a FIFO"), (#"mknod "$P" c 1 3"#, "a device"), (#"mkdir "$P""#, "a folder"),
             (#"ln -s "$T" "$P""#, nil),

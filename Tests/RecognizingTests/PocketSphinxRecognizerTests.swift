@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// Tests with Debian's en-us model, on people reading a novel aloud.
+/// Tests with Debian's en-us model, on a person reading a novel aloud.
 @Suite("PocketSphinxRecognizer") struct PocketSphinxRecognizerTests {
     private func open() throws -> PocketSphinxRecognizer {
         try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))

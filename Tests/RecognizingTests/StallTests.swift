@@ -10,7 +10,7 @@ import TestKit
     init() { signal(SIGPIPE, SIG_IGN) }
 
     @Test(
-        "a stopped or hanging worker is replaced with a message, and its utterance is decoded again",
+        "a stopped or hanging worker is replaced, its utterance is decoded again, and a fault reports the reason",
         arguments: [("stopped", "has been stopped"), ("asleep", "has done nothing")])
     func replacement(mode: String, message: String) async throws {
         let folder = TemporaryFolder()

@@ -11,7 +11,7 @@ import TestKit
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
     let time = ManualTime()
-    let stopper = SessionHolder()
+    let holder = SessionHolder()
 
     private static let unplugged = DeviceError(.disconnected, "snd_pcm_readi", status: ENODEV, "scripted: is gone")
 
@@ -23,7 +23,7 @@ import TestKit
         settings.clock = { [time] in time.nanoseconds }
         let session = ScriptedRecording(
             microphone: ScriptedMicrophone(isRealTime: true, steps), path: path, settings: settings, sink: log)
-        stopper.session.withLock { $0 = session.session }
+        holder.session.withLock { $0 = session.session }
         return try await session.run()
     }
 
@@ -36,7 +36,7 @@ import TestKit
     }
 
     private func setPaused(_ isPaused: Bool) -> ScriptedMicrophone.Step {
-        .perform { [stopper] in stopper.session.withLock { $0 }?.setPaused(isPaused) }
+        .perform { [holder] in holder.session.withLock { $0 }?.setPaused(isPaused) }
     }
 
     @Test("a pause becomes one gap with silence of exactly its length")

@@ -175,17 +175,17 @@ import TestKit
         #expect(try await words(archive) == ["nothing", "of", "that", "was", "said"])
         // Without a checksum, this needs the recording's number or the file name of a copied transcript.
         let withoutChecksum = subtitles(nil, cues.replacing("nothing of that was said", with: "quite another text"))
-        let neighbour = RecordingIdentity(recording: 1, sound: audioDigest)
+        let siblingIdentity = RecordingIdentity(recording: 1, sound: audioDigest)
         let importer = CorrectionImport(
             storage.configuration, archive: archive, program: try builtProgram("fieldscribe"))
-        var file = CorrectionImport.File(name: "other.vtt", text: withoutChecksum, neighbour: neighbour)
+        var file = CorrectionImport.File(name: "other.vtt", text: withoutChecksum, siblingIdentity: siblingIdentity)
         let error = await thrown { _ = try await importer.apply(file) }
         #expect(error?.message.contains("pass --recording 1") == true, "\(String(describing: error))")
         file.recording = 1
         #expect(try await importer.apply(file).contains(": corrected in"))
         file = CorrectionImport.File(
             name: "transcript.vtt", text: withoutChecksum.replacing("quite another", with: "once more a"),
-            neighbour: neighbour)
+            siblingIdentity: siblingIdentity)
         #expect(try await importer.apply(file).contains(": corrected in"))
     }
 

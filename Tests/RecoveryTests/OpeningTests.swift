@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 import TestKit
 
@@ -13,11 +12,11 @@ import TestKit
 @testable import System
 
 @Suite("Opening sealed recordings with a private key", .serialized) struct OpeningTests {
-    private let storage = Storage()
-    private let keys = TemporaryFolder()
-    private let recipient: String
+    let storage = Storage()
+    let keys = TemporaryFolder()
+    let recipient: String
     /// A private folder on a tmpfs.
-    private let memoryFolder: ScratchFolder
+    let memoryFolder: ScratchFolder
 
     init() throws {
         signal(SIGPIPE, SIG_IGN)
@@ -35,7 +34,7 @@ import TestKit
 
     /// Runs a shell command and returns its output.
     @discardableResult
-    private static func shell(_ command: String) throws -> String {
+    static func shell(_ command: String) throws -> String {
         guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
         defer { pclose(stream) }
         var bytes: [UInt8] = []
@@ -44,18 +43,18 @@ import TestKit
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private func configuration(for recipient: String? = nil) -> Configuration {
+    func configuration(for recipient: String? = nil) -> Configuration {
         var configuration = storage.configuration
         configuration.storage.seal = [recipient ?? self.recipient]
         configuration.recognizer.secondPass = .no
         return configuration
     }
 
-    private func text(_ name: String = "key.txt") throws -> String {
+    func text(_ name: String = "key.txt") throws -> String {
         String(decoding: try bytes(keys.file(name)), as: UTF8.self)
     }
 
-    private func makeOpening(
+    func makeOpening(
         _ archive: SQLiteArchive, lasting duration: Duration = .seconds(3_600), in folders: [String]? = nil
     ) -> OpenedRecordings {
         OpenedRecordings(
@@ -63,12 +62,12 @@ import TestKit
             onChange: { _ in })
     }
 
-    private func folder(_ id: Int = 1) -> String { storage.folder.file("recordings/\(RecordingFolder.name(of: id))") }
+    func folder(_ id: Int = 1) -> String { storage.folder.file("recordings/\(RecordingFolder.name(of: id))") }
 
-    private func sealedFile(_ id: Int = 1) -> String { "\(folder(id))/sealed.age" }
+    func sealedFile(_ id: Int = 1) -> String { "\(folder(id))/sealed.age" }
 
     /// Makes one recording for each word, and seals them.
-    private func seal(_ words: [String], in archive: SQLiteArchive, for recipient: String? = nil) async throws {
+    func seal(_ words: [String], in archive: SQLiteArchive, for recipient: String? = nil) async throws {
         for word in words {
             try await storage.record([.samples(numbered(20_000))], words: [word, "kaduna"], in: archive)
         }
@@ -78,11 +77,11 @@ import TestKit
     }
 
     /// Returns the paths of the files below a folder that contain a word, one per line.
-    private func paths(containing word: String, below path: String) throws -> String {
+    func paths(containing word: String, below path: String) throws -> String {
         try Self.shell("cd '\(path)' && grep -rail '\(word)' . | sort")
     }
 
-    private func filesInMemory() throws -> [String] {
+    func filesInMemory() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: memoryFolder.path)
     }
 
@@ -198,34 +197,6 @@ import TestKit
         try DecryptionKey.text(of: Folder(opening: keys.path).openFile(name, O_RDONLY))
     }
 
-    @Test("if the machine has too little free memory, nothing is opened, even if the tmpfs has space")
-    func littleMemory() async throws {
-        let archive = try storage.archive()
-        try await seal(["zanzibar"], in: archive)
-        let key = try DecryptionKey(text(), named: "key.txt")
-        let row = try #require(try await archive.recordings().first)
-        let manifest = try #require(row.seal.flatMap { SealedManifest($0) })
-        let (source, target) = (try Folder(opening: folder()), try Folder(opening: memoryFolder.path))
-        let lowMemoryDecryptor = try RecordingDecryptor(source, manifest, key: key, memory: { 5_000_000 }) { true }
-        let journalError = thrown { try lowMemoryDecryptor.writeJournal(into: target) }
-        let audioError = thrown { try lowMemoryDecryptor.writeAudio(SamplePosition(40_000_000), .ended, into: target) }
-        for error in [journalError, audioError] {
-            let message = error?.message ?? "nothing was thrown"
-            #expect(error?.code == .full, "\(message)")
-            #expect(
-                message.contains("MB of memory, but only 5 MB of this machine's memory are free; open it on a laptop"),
-                "\(message)")
-        }
-        #expect(try paths(containing: "zanzibar", below: memoryFolder.path) == "")
-        for free in [nil, 1 << 40] as [Int64?] {
-            let name = "open-\(free ?? 0)"
-            try target.makeFolder(name)
-            let decryptor = try RecordingDecryptor(source, manifest, key: key, memory: { free }) { true }
-            try decryptor.writeJournal(into: target.folder(name))
-            #expect(try paths(containing: "zanzibar", below: "\(memoryFolder.path)/\(name)") == "./journal.jsonl\n")
-        }
-    }
-
     @Test("SSH keys and the second key of a file work, too")
     func otherKeys() async throws {
         let archive = try storage.archive()
@@ -271,110 +242,6 @@ import TestKit
         #expect(diskOpening.state == nil)
     }
 
-    @Test(
-        "with too little memory, only the latest recordings are opened, and open recordings stay open",
-        .enabled(if: canMount))
-    func fullMemory() async throws {
-        let archive = try storage.archive()
-        // Each transcript has 0.2 MB.
-        for word in ["zanzibar", "mombasa", "pemba"] {
-            let longWords = (1...4).map { "\(word)\($0)" + String(repeating: "x", count: 50_000) }
-            try await storage.record([.samples(numbered(20_000))], words: [word] + longWords, in: archive)
-        }
-        // Skips the other formats, which take minutes on an emulated board.
-        var configuration = configuration()
-        configuration.export.formats = [.json]
-        #expect(try await SealingJob(configuration, archive: archive).run().isEmpty)
-        let mountPoint = TemporaryFolder()
-        var outcomes: [[Int]] = []
-        for kilobytes in [9_000, 11_500, 20_000] {
-            #expect(mount("tmpfs", mountPoint.path, "tmpfs", 0, "size=\(kilobytes)k") == 0)
-            defer { umount2(mountPoint.path, Int32(MNT_DETACH)) }
-            let opening = makeOpening(archive, in: [mountPoint.path])
-            do {
-                let messages = try await opening.open(text(), named: "key.txt")
-                let opened = try #require(opening.state?.recordings)
-                outcomes.append(opened)
-                // Only the latest recordings are open.
-                #expect(opened == Array((4 - opened.count)...3))
-                #expect(Set(try await opening.search("pemba", limit: 9).map(\.recording)) == [3])
-                #expect(try await opening.search("zanzibar", limit: 9).isEmpty == (opened.count < 3))
-                #expect(messages.count == (opened.count == 3 ? 1 : 2), "\(messages)")
-                if opened.count < 3 {
-                    let stillSealed = opened.count == 1 ? "recording 2, like the older one," : "recording 1"
-                    #expect(
-                        messages.last?.hasPrefix("\(stillSealed) stays sealed: \(mountPoint.path): ") == true,
-                        "\(messages)")
-                    #expect(messages.last?.contains("opening this recording needs") == true)
-                    #expect(messages.last?.contains("; open it on a laptop") == true)
-                }
-                // The recordings stay open if there is too little space to open them again.
-                let freeBytes = try Folder(opening: mountPoint.path).freeBytes()
-                try Self.shell("head -c \(freeBytes - 65_536) /dev/zero > '\(mountPoint.path)/mine'")
-                let error = await thrown { _ = try await opening.open(text(), named: "key.txt") }
-                #expect(error?.code == .full && opening.state?.recordings == opened, "\(error?.message ?? "")")
-                #expect(Set(try await opening.search("pemba", limit: 9).map(\.recording)) == [3])
-                #expect(await opening.lock())
-                #expect(try FileManager.default.contentsOfDirectory(atPath: mountPoint.path) == ["mine"])
-            } catch let error as DeviceError {
-                outcomes.append([])
-                #expect(error.code == .full && error.message.hasPrefix("\(mountPoint.path): "), "\(error.message)")
-                #expect(error.message.contains("MB are free; open it on a laptop"), "\(error.message)")
-                #expect(opening.state == nil)
-                #expect(try FileManager.default.contentsOfDirectory(atPath: mountPoint.path) == [])
-            }
-        }
-        let counts = outcomes.map(\.count)
-        #expect(counts.first == 0 && counts.contains { 1...2 ~= $0 } && counts.last == 3, "\(counts)")
-        // With 64 kB, there is not even enough space for a database.
-        #expect(mount("tmpfs", mountPoint.path, "tmpfs", 0, "size=64k") == 0)
-        defer { umount2(mountPoint.path, Int32(MNT_DETACH)) }
-        let error = await thrown {
-            _ = try await makeOpening(archive, in: [mountPoint.path]).open(text(), named: "key.txt")
-        }
-        #expect(
-            error?.message.hasPrefix("\(mountPoint.path): this file system in memory is full; ") == true,
-            "\(error?.message ?? "")")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: mountPoint.path) == [])
-    }
-
-    @Test("two dozen recordings are opened one after the other, so few descriptors are open at a time")
-    func twoDozen() async throws {
-        let archive = try storage.archive()
-        try await seal((1...24).map { "word\($0)" }, in: archive)
-        let opening = makeOpening(archive)
-        let paths = [storage.folder.path, memoryFolder.path]
-        let maximum = Mutex(0)
-        let sampling = Task.detached {
-            while !Task.isCancelled {
-                let count = Self.descriptorCount(below: paths)
-                maximum.withLock { $0 = max($0, count) }
-                usleep(500)  // wait: the interval between two samples; a slow machine only samples less often
-            }
-        }
-        let before = Self.descriptorCount(below: paths)
-        let messages = try await opening.open(text(), named: "key.txt")
-        sampling.cancel()
-        await sampling.value
-        #expect(messages == ["24 recordings are open for an hour, or until fieldscribe lock"])
-        #expect(try await opening.search("word17", limit: 9).map(\.recording) == [17])
-        #expect(try await opening.search("kaduna", limit: 200).count == 24)
-        #expect(maximum.withLock { $0 } - before < 20, "\(maximum.withLock { $0 }) descriptors, \(before) before")
-        #expect(await opening.lock())
-        #expect(Self.descriptorCount(below: paths) == before)
-        #expect(try filesInMemory() == [])
-        #expect(try await archive.historyFindings().isEmpty)
-    }
-
-    /// Returns the number of this process's descriptors for files below the paths.
-    private static func descriptorCount(below paths: [String]) -> Int {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        return names.count { name in
-            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
-            return paths.contains { target?.hasPrefix($0) == true }
-        }
-    }
-
     @Test("the next start removes recordings that a killed process had opened")
     func leftovers() async throws {
         let exitedProcess = try Self.shell("sh -c 'echo $$'").filter(\.isNumber)
@@ -398,123 +265,4 @@ import TestKit
         #expect(try paths(containing: "zanzibar", below: memoryFolder.path) == "")
         #expect(opening.state?.recordings == [2])
     }
-
-    // MARK: Resealing
-
-    /// Opens recording 1, and adds a second pass and the decrypted audio to the opened copy.
-    private func openAndAddPass(
-        _ opening: OpenedRecordings, frames: Int64 = 20_000
-    ) async throws -> OpenedRecordings.Open {
-        _ = try await opening.open(text(), named: "key.txt")
-        let open = try #require(await opening.current())
-        let pass = try await open.archive.beginPass(recording: 1, engine: engine, profile: "final")
-        try await open.archive.commit(segment(1, "pemba"), pass: pass, recording: 1)
-        try await open.archive.endPass(pass, recording: 1)
-        let manifest = try #require(open.manifests[1])
-        let target = try Folder(opening: "\(open.storage)/recordings/000001")
-        try RecordingDecryptor(Folder(opening: folder()), manifest, key: open.key) { true }.writeAudio(
-            SamplePosition(frames), .command, into: target)
-        return open
-    }
-
-    /// Decrypts recording 1 with age and returns its transcript.
-    private func decryptedTranscript() throws -> String {
-        let target = keys.file("opened")
-        return try Self.shell(
-            "rm -rf '\(target)'; mkdir '\(target)'; cd '\(target)' && age -d -i '\(keys.file("key.txt"))' "
-                + "'\(sealedFile())' | tar x --strip-components=1 && sha256sum --quiet -c SHA256SUMS "
-                + "&& cat transcript.txt"
-        )
-    }
-
-    @Test(
-        "resealing stores the new transcript and the same audio, and adds a history entry", arguments: [1, 2])
-    func resealed(channels: Int) async throws {
-        let archive = try storage.archive()
-        try await storage.record(
-            [.samples(numbered(20_000))], channels: channels, words: ["zanzibar"], in: archive)
-        let samplesBefore = try samples(of: storage.audio(1))
-        #expect(try await SealingJob(configuration(), archive: archive).run().isEmpty)
-        let before = try #require(try await archive.recordings().first?.seal)
-        let opening = makeOpening(archive)
-        let open = try await openAndAddPass(opening, frames: Int64(20_000 / channels))
-        #expect(try samples(of: RecordingFolder(storage: open.storage, recording: 1).audio) == samplesBefore)
-        let manifestAfter = try #require(
-            try await SealingJob(configuration(), archive: archive).reseal(1, from: open))
-        await opening.updateManifest(of: 1, to: manifestAfter)
-        #expect(try await archive.recordings().first?.seal == manifestAfter.text && manifestAfter.text != before)
-        #expect(
-            try FileManager.default.contentsOfDirectory(atPath: folder()).sorted() == ["journal.jsonl", "sealed.age"])
-        #expect(try decryptedTranscript().contains("pemba"))
-        try Self.shell("cd '\(keys.file("opened"))' && sox audio.flac -t raw -e signed -b 16 out.raw")
-        let raw = try bytes("\(keys.file("opened"))/out.raw")
-        // All samples are unchanged, also with two channels.
-        let isUnchanged =
-            raw == numbered(20_000).flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
-        #expect(isUnchanged, "\(raw.count) bytes")
-        #expect(try Self.shell("grep -c zanzibar '\(keys.file("opened"))/journal.jsonl'") == "1\n")
-        #expect(try await archive.history(of: 1).map(\.entry.act).suffix(3) == [.sealed, .opened, .sealed])
-        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).problems == [])
-        // The resealed recording can be opened, too.
-        _ = try await opening.open(text(), named: "key.txt")
-        #expect(try await opening.search("pemba", limit: 9).count == 1)
-    }
-
-    /// The last completed step. `AndLost` means that the database was lost, too.
-    enum Interruption: CaseIterable, Sendable { case written, journaled, journaledAndLost, renamed, renamedAndLost }
-
-    @Test(
-        "after a power cut during resealing, the recording is sealed with the old or the new transcript",
-        arguments: Interruption.allCases)
-    func cutOff(interruption: Interruption) async throws {
-        func begin() async throws {
-            let archive = try storage.archive()
-            try await storage.record([.samples(numbered(20_000))], words: ["zanzibar"], in: archive)
-            #expect(try await SealingJob(configuration(), archive: archive).run().isEmpty)
-            let opening = makeOpening(archive)
-            let open = try await openAndAddPass(opening)
-            let manifest = try #require(open.manifests[1])
-            let (summary, timeline) = try #require(try await open.archive.transcript(of: 1))
-            let journal = try await open.archive.journalContent(of: 1)
-            let manifestAfter = try RecordingSealer(
-                summary, timeline, journal: journal.text, history: [], in: storage.folder.path, soundIn: open.storage,
-                settings: CopySettings(formats: [.text, .html], audio: .flac, device: .host, volume: "", now: 1),
-                for: [try #require(Recipient(recipient))], shouldContinue: { true }
-            ).seal(as: RecordingFolder.resealedName)
-            await opening.lock()
-            if interruption == .written { return }
-            #expect(try await archive.beginResealing(1, manifestAfter, before: manifest))
-            if interruption == .journaled || interruption == .journaledAndLost { return }
-            let recordingFolder = try Folder(opening: folder())
-            try recordingFolder.rename(RecordingFolder.resealedName, replacing: RecordingFolder.sealedName)
-            try recordingFolder.sync()
-        }
-        try await begin()
-        if interruption == .journaledAndLost || interruption == .renamedAndLost {
-            for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
-        }
-        let findings = try await storage.recover(.start)
-        #expect(findings.allSatisfy { $0.outcome != .damaged }, "\(findings)")
-        func check() async throws {
-            let archive = try storage.archive()
-            #expect(try await archive.recordings().map(\.isSealed) == [true])
-            #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).problems == [])
-            #expect(
-                try FileManager.default.contentsOfDirectory(atPath: folder()).sorted() == [
-                    "journal.jsonl", "sealed.age",
-                ]
-            )
-            #expect(try decryptedTranscript().contains(interruption == .written ? "zanzibar" : "pemba"))
-            for word in ["zanzibar", "pemba"] { #expect(try paths(containing: word, below: storage.folder.path) == "") }
-        }
-        try await check()
-        #expect(try await storage.recover(.start).isEmpty)
-    }
 }
-
-/// Whether this process may mount file systems.
-private let canMount: Bool = {
-    let folder = TemporaryFolder()
-    guard mount("tmpfs", folder.path, "tmpfs", 0, "size=64k") == 0 else { return false }
-    return umount(folder.path) == 0
-}()

@@ -132,7 +132,7 @@ import TestKit
         if isSigned { try await SigningJob(storage: storage.folder.path, archive: archive).run() }
         _ = try await Redaction(storage: storage.folder.path, archive: archive).redact(range, of: 1)
         let file = CorrectionImport.File(
-            name: "t.txt", text: "pears\n", neighbour: RecordingIdentity(recording: 1, sound: audioDigest))
+            name: "t.txt", text: "pears\n", siblingIdentity: RecordingIdentity(recording: 1, sound: audioDigest))
         let error = await thrown {
             _ = try await CorrectionImport(
                 storage.configuration, archive: archive, program: builtProgram("fieldscribe")
@@ -184,9 +184,9 @@ import TestKit
         // A copy that began before the redaction does not count, even if it is recorded after it.
         var entry = ExportEntry(
             recording: 1, pass: 1, volume: "9999-0000", folder: "late", manifest: "m", exportedAt: 6)
-        entry.struck = 1
+        entry.redactionCount = 1
         try await archive.add(entry)
-        (entry.folder, entry.struck) = ("since", 2)
+        (entry.folder, entry.redactionCount) = ("since", 2)
         try await archive.add(entry)
         #expect(try await archive.exports(of: 1).map(\.pass).suffix(2) == [nil, 1])
     }

@@ -4,17 +4,15 @@ import Testing
 import TestKit
 
 @testable import Archive
-@testable import Audio
-@testable import Copying
 @testable import Core
 @testable import Maintenance
 @testable import Settings
 @testable import System
 
 @Suite("Recordings sealed on the recorder", .serialized) struct SealingTests {
-    private let storage = Storage()
-    private let keys = TemporaryFolder()
-    private let recipient: String
+    let storage = Storage()
+    let keys = TemporaryFolder()
+    let recipient: String
 
     init() throws {
         signal(SIGPIPE, SIG_IGN)
@@ -28,7 +26,7 @@ import TestKit
 
     /// Runs a shell command and returns its output.
     @discardableResult
-    private static func shell(_ command: String) throws -> String {
+    static func shell(_ command: String) throws -> String {
         guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
         defer { pclose(stream) }
         var bytes: [UInt8] = []
@@ -44,21 +42,21 @@ import TestKit
         return configuration
     }
 
-    private func sealingJob(_ archive: SQLiteArchive) -> SealingJob {
+    func sealingJob(_ archive: SQLiteArchive) -> SealingJob {
         SealingJob(configuration, archive: archive)
     }
 
-    private var folder: String { storage.folder.file("recordings/000001") }
+    var folder: String { storage.folder.file("recordings/000001") }
 
-    private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
 
     /// Returns the paths of the files in the archive that contain a word, ignoring case, one per line.
-    private func paths(containing word: String) throws -> String {
+    func paths(containing word: String) throws -> String {
         try Self.shell("cd '\(storage.folder.path)' && grep -rail '\(word)' . | sort")
     }
 
     /// Decrypts recording 1 with age, and returns the folder with its files.
-    private func decrypt() throws -> String {
+    func decrypt() throws -> String {
         let target = keys.file("opened")
         try Self.shell(
             "rm -rf '\(target)'; mkdir '\(target)'; cd '\(target)' && age -d -i '\(keys.file("key.txt"))' "
@@ -66,9 +64,9 @@ import TestKit
         return target
     }
 
-    private static let sealedNames = ["journal.jsonl", "sealed.age"]
+    static let sealedNames = ["journal.jsonl", "sealed.age"]
 
-    private func record(in archive: SQLiteArchive) async throws {
+    func record(in archive: SQLiteArchive) async throws {
         try await storage.record(
             [.samples(numbered(20_000)), .lost(500)], words: ["zanzibar", "mombasa"], in: archive)
         try await archive.add(Bookmark(SamplePosition(800), text: "pemba"), recording: 1)
@@ -133,138 +131,6 @@ import TestKit
         try await storage.record([.samples(numbered(4000))], words: ["done"], in: archive)
         #expect(try await sealingJob(archive).waiting().map(\.id) == [3])
         #expect(try await SealingJob(storage.configuration, archive: archive).waiting().isEmpty)
-    }
-
-    /// Performs only the first step of sealing: writes the sealed file.
-    private func writeSealed(_ archive: SQLiteArchive) async throws -> (manifest: SealedManifest, journalBytes: Int64) {
-        let journal = try await archive.journalContent(of: 1)
-        let (summary, timeline) = try #require(try await archive.transcript(of: 1))
-        let settings = CopySettings(formats: [.text, .html], audio: .flac, device: .host, volume: "", now: 1)
-        let manifest = try RecordingSealer(
-            summary, timeline, journal: journal.text, history: [], in: storage.folder.path, settings: settings,
-            for: [try #require(Recipient(recipient))], shouldContinue: { true }
-        ).seal()
-        return (manifest, journal.bytes)
-    }
-
-    /// The last completed step.
-    enum Interruption: CaseIterable, Sendable { case written, begun, removed, removedAndDatabaseLost }
-
-    @Test(
-        "after a power cut at any step, the next start either completes the sealing or leaves the recording unchanged",
-        arguments: Interruption.allCases)
-    func cutOff(interruption: Interruption) async throws {
-        func begin() async throws {
-            let archive = try storage.archive()
-            try await record(in: archive)
-            let (manifest, journalBytes) = try await writeSealed(archive)
-            if interruption == .written { return }
-            #expect(try await archive.beginSealing(1, manifest, journalOf: journalBytes))
-            #expect(try await archive.recordings().first?.isSealed == false)
-            if interruption == .begun { return }
-            try SealingJob.removeReadableFiles(in: RecordingFolder.open(1, in: storage.folder.path))
-        }
-        try await begin()
-        if interruption == .removedAndDatabaseLost {
-            for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
-        }
-        let findings = try await storage.recover(.start)
-        #expect(findings.allSatisfy { $0.outcome != .damaged }, "\(findings)")
-        func check() async throws {
-            let archive = try storage.archive()
-            let (row, timeline) = try #require(try await archive.transcript(of: 1))
-            #expect(row.isSealed == (interruption != .written))
-            #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).problems == [])
-            if interruption == .written {
-                #expect(timeline.segments.map(\.text) == ["zanzibar", "mombasa"])
-                #expect(try names() == ["audio.sums", "audio.wav", "journal.jsonl"])
-            } else {
-                #expect(try names() == Self.sealedNames)
-                #expect(try paths(containing: "zanzibar") == "")
-                #expect(try Self.shell("cat '\(try decrypt())/transcript.txt'").contains("zanzibar"))
-            }
-        }
-        try await check()
-    }
-
-    @Test("if a bookmark is added during sealing, the recording is sealed again with it")
-    func meanwhile() async throws {
-        let archive = try storage.archive()
-        try await record(in: archive)
-        let (manifest, journalBytes) = try await writeSealed(archive)
-        try await archive.add(Bookmark(SamplePosition(900), text: "late"), recording: 1)
-        #expect(try await !archive.beginSealing(1, manifest, journalOf: journalBytes))
-        #expect(try await archive.transcript(of: 1)?.1.marks.map(\.text) == ["pemba", "late"])
-        #expect(try await sealingJob(archive).run().isEmpty)
-        #expect(try Self.shell("cat '\(try decrypt())/journal.jsonl'").contains("late"))
-    }
-
-    @Test("once sealing has begun, redactions, corrections and bookmarks are refused, and the journal contains no text")
-    func refusedMeanwhile() async throws {
-        let archive = try storage.archive()
-        try await record(in: archive)
-        let (manifest, journalBytes) = try await writeSealed(archive)
-        #expect(try await archive.beginSealing(1, manifest, journalOf: journalBytes))
-        let redaction = Redaction(storage: storage.folder.path, archive: archive)
-        let attempts: [() async throws -> Void] = [
-            { _ = try await redaction.redact(SampleRange(.zero, SamplePosition(900)), of: 1) },
-            { try await archive.redact(recording: 1) },
-            {
-                _ = try await archive.correct(
-                    [segment(1, "dar")], Correction(person: "A", savedAt: 5, base: 1), recording: 1)
-            },
-            { try await archive.add(Bookmark(SamplePosition(900), text: "late"), recording: 1) },
-        ]
-        for attempt in attempts {
-            let error = await thrown { try await attempt() }
-            #expect(
-                error?.code == .denied && error?.message.contains("is being sealed") == true,
-                "\(String(describing: error))")
-        }
-        #expect(!Redaction.isInProgress(1, in: storage.folder.path))
-        // A copy to a stick may still be added to the journal.
-        try await archive.add(
-            ExportEntry(recording: 1, pass: 1, volume: "V", folder: "f", manifest: "m", exportedAt: 5))
-        let text = try #require(
-            String(data: Data(contentsOf: URL(filePath: "\(folder)/journal.jsonl")), encoding: .utf8))
-        #expect(!text.contains("zanzibar") && !text.contains("late") && text.contains(#""volume":"V""#))
-        #expect(try await sealingJob(archive).run().isEmpty)
-        #expect(try names() == Self.sealedNames)
-        #expect(try await archive.recordings().map(\.isSealed) == [true])
-        #expect(try Self.shell("cat '\(try decrypt())/journal.jsonl'").contains("zanzibar"))
-        let error = await thrown { _ = try await redaction.redact(SampleRange(.zero, SamplePosition(900)), of: 1) }
-        #expect(error?.message.contains("is sealed") == true)
-    }
-
-    @Test("nothing is sealed during a redaction")
-    func redactionUnderWay() async throws {
-        let archive = try storage.archive()
-        try await record(in: archive)
-        let range = SampleRange(SamplePosition(600), SamplePosition(1_000))
-        // The gap is stored and the transcript is redacted, but the audio is not.
-        try Data().write(to: URL(filePath: "\(folder)/.striking"))
-        try await archive.add(Gap(range, cause: .redacted), recording: 1)
-        try await archive.redact(recording: 1)
-        #expect(try await sealingJob(archive).run().isEmpty)
-        #expect(try await archive.recordings().map(\.isSealed) == [false])
-        #expect(try names() == [".striking", "audio.sums", "audio.wav", "journal.jsonl"])
-        try await Redaction(storage: storage.folder.path, archive: archive).finish(1)
-        #expect(try await sealingJob(archive).run().isEmpty)
-        #expect(try names() == Self.sealedNames)
-        try Self.shell("cd '\(try decrypt())' && sox audio.flac -t raw -e signed -b 16 out.raw trim 600s 400s")
-        #expect(try bytes("\(keys.file("opened"))/out.raw") == [UInt8](repeating: 0, count: 800))
-    }
-
-    @Test("the audio is not erased if the sealed file has changed")
-    func changedFile() async throws {
-        let archive = try storage.archive()
-        try await record(in: archive)
-        let (manifest, journalBytes) = try await writeSealed(archive)
-        #expect(try await archive.beginSealing(1, manifest, journalOf: journalBytes))
-        try change("\(folder)/sealed.age") { $0[300] ^= 1 }
-        let error = await thrown { try await SealingJob.complete(1, in: storage.folder.path, archive) }
-        #expect(error?.code == .damaged && error?.message.contains("restore it from a copy") == true)
-        #expect(access(storage.audio(1), F_OK) == 0)
     }
 
     @Test("verify reports a changed or missing sealed file, and other files next to it", arguments: 0..<4)
@@ -406,7 +272,7 @@ import TestKit
 }
 
 /// Whether this process may mount file systems.
-private let canMount: Bool = {
+let canMount: Bool = {
     let folder = TemporaryFolder()
     guard mount("tmpfs", folder.path, "tmpfs", 0, "size=64k") == 0 else { return false }
     return umount(folder.path) == 0

@@ -13,7 +13,7 @@ import Testing
         #expect(SpokenSounds.pronunciations(mnemonics).first?.joined(separator: " ") == expected)
     }
 
-    @Test("alternatives come after the first pronunciation, without duplicates; an unknown phoneme gives none")
+    @Test("alternatives follow the first pronunciation, without duplicates; a word with an unknown phoneme has none")
     func alternatives() {
         #expect(
             SpokenSounds.pronunciations("f_'0_n_I_,oU").map { $0.joined(separator: " ") }

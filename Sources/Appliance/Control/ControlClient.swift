@@ -19,7 +19,7 @@ package final class ControlClient: Sendable {
         let descriptor = fieldscribe_unix_socket(0)
         guard descriptor >= 0 else { throw .system("socket", on: path) }
         let socket = FileDescriptor(adopting: descriptor, named: path)
-        if uninterrupted({ fieldscribe_unix_name(descriptor, path, 0) }) != 0 {
+        if uninterrupted({ fieldscribe_unix_connect(descriptor, path) }) != 0 {
             switch errno {
             case ENOENT, ENOTDIR, ECONNREFUSED: return nil
             case EACCES, EPERM:

@@ -84,7 +84,7 @@ final class ControlConnection {
     ///
     /// - Returns: the client's next request, if the line is an answer and that request has already arrived.
     func append(_ delivery: ControlExchange.Delivery, at now: Duration) throws(Refusal) -> [UInt8]? {
-        guard unsentBytes + delivery.bytes.count <= ControlExchange.maximumUnreadBytes || delivery.isAnswer else {
+        guard unsentBytes + delivery.bytes.count <= ControlExchange.maximumUnsentBytes || delivery.isAnswer else {
             throw Refusal(message: nil)
         }
         if unsentBytes == 0 { deadline = now + Self.readTimeout }

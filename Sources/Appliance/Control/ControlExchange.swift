@@ -20,16 +20,16 @@ final class ControlExchange: Sendable {
         var isAnswer: Bool
     }
 
-    /// A subscriber with more unread bytes than this gets no levels and no partial transcripts.
+    /// A subscriber with more unsent bytes than this gets no levels and no partial transcripts.
     private static let volatileEventLimit = 65_536
-    /// A subscriber with more unread bytes than this is disconnected.
-    static let maximumUnreadBytes = 1_048_576
+    /// A subscriber with more unsent bytes than this is disconnected.
+    static let maximumUnsentBytes = 1_048_576
     static let maxLongRequests = 12
 
     private struct State {
         var deliveries: [Delivery] = []
         /// The number of bytes that are not sent yet, by connected client.
-        var unreadBytes: [Int: Int] = [:]
+        var unsentBytes: [Int: Int] = [:]
         var disconnections: [Int: AsyncStream<Never>.Continuation] = [:]
         /// The clients that watch events or have a long request running.
         var longRequests: Set<Int> = []
@@ -53,7 +53,7 @@ final class ControlExchange: Sendable {
 
     /// Sends an event; returns false if the client has disconnected.
     func send(_ line: [UInt8], to client: Int, isVolatile: Bool) -> Bool {
-        if isVolatile, state.withLock({ $0.unreadBytes[client] ?? 0 }) > Self.volatileEventLimit { return true }
+        if isVolatile, state.withLock({ $0.unsentBytes[client] ?? 0 }) > Self.volatileEventLimit { return true }
         return deliver(line, to: client, isAnswer: false)
     }
 
@@ -63,7 +63,7 @@ final class ControlExchange: Sendable {
     /// Call `endLongRequest` before `answer`, after which the client may send another request.
     func beginLongRequest(_ client: Int) -> Bool {
         state.withLock { state in
-            guard state.unreadBytes[client] != nil, state.longRequests.count < Self.maxLongRequests
+            guard state.unsentBytes[client] != nil, state.longRequests.count < Self.maxLongRequests
             else { return false }
             state.longRequests.insert(client)
             return true
@@ -79,7 +79,7 @@ final class ControlExchange: Sendable {
     func append(_ part: ImportPart, from client: Int) throws(DeviceError) -> String? {
         try rethrowing {
             try state.withLock { state in
-                guard state.unreadBytes[client] != nil else {
+                guard state.unsentBytes[client] != nil else {
                     throw DeviceError(.disconnected, "import", on: part.name, "the client has disconnected")
                 }
                 return try state.imported.append(part, from: client)
@@ -97,8 +97,8 @@ final class ControlExchange: Sendable {
 
     private func deliver(_ line: [UInt8], to client: Int, isAnswer: Bool) -> Bool {
         let isConnected = state.withLock { state in
-            guard let unreadBytes = state.unreadBytes[client] else { return false }
-            state.unreadBytes[client] = unreadBytes + line.count + 1
+            guard let unsentBytes = state.unsentBytes[client] else { return false }
+            state.unsentBytes[client] = unsentBytes + line.count + 1
             state.deliveries.append(Delivery(client: client, bytes: line + [0x0A], isAnswer: isAnswer))
             return true
         }
@@ -110,7 +110,7 @@ final class ControlExchange: Sendable {
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    func addClient(_ client: Int) { state.withLock { $0.unreadBytes[client] = 0 } }
+    func addClient(_ client: Int) { state.withLock { $0.unsentBytes[client] = 0 } }
 
     func post(_ line: [UInt8], from client: Int) {
         let (disconnection, continuation) = AsyncStream<Never>.makeStream()
@@ -118,11 +118,11 @@ final class ControlExchange: Sendable {
         posts.yield(Job(client: client, line: line, disconnection: disconnection))
     }
 
-    func didSend(_ bytes: Int, to client: Int) { state.withLock { $0.unreadBytes[client]? -= bytes } }
+    func didSend(_ bytes: Int, to client: Int) { state.withLock { $0.unsentBytes[client]? -= bytes } }
 
     func removeClient(_ client: Int) {
         let disconnection = state.withLock { state in
-            state.unreadBytes.removeValue(forKey: client)
+            state.unsentBytes.removeValue(forKey: client)
             state.longRequests.remove(client)
             state.imported.drop(client)
             return state.disconnections.removeValue(forKey: client)

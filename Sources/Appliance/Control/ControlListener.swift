@@ -29,7 +29,7 @@ struct ControlListener: ~Copyable, Sendable {
         let descriptor = fieldscribe_unix_socket(0)
         guard descriptor >= 0 else { throw .system("socket", on: path) }
         do throws(DeviceError) {
-            guard fieldscribe_unix_name(descriptor, path, 1) == 0 else { throw .system("bind", on: path) }
+            guard fieldscribe_unix_bind(descriptor, path) == 0 else { throw .system("bind", on: path) }
             // Permissions are set before listen(2), since clients can connect from then on. If the sandbox forbids
             // chown(2), everybody may connect, but `accept` also checks the peer.
             let isGroupSet = group == nil || group == getegid() || chown(path, uid_t.max, group ?? gid_t.max) == 0

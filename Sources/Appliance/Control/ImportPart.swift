@@ -10,8 +10,13 @@ package struct ImportPart: Hashable, Sendable, Codable {
     var isLast: Bool
     /// Who made the corrections, if the file does not say so.
     var person: String
-    /// The identity of the recording, from a file beside the imported one; nil if there is none.
-    var neighbour: String?
+    /// The identity of the recording, from another file in the imported file's folder; nil if there is none.
+    var siblingIdentity: String?
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case token, name, text, isLast, person
+        case siblingIdentity = "neighbour"
+    }
 
     /// The maximum size of a part's text, in bytes. In JSON, it may be six times as large.
     static let maximumTextBytes = 8_192

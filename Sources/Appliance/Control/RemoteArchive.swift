@@ -1,7 +1,7 @@
 import Core
 import Settings
 
-/// The archive of the running appliance, accessed over its control socket. Each request has its own connection, since
+/// The archive of the running appliance, accessed over its control socket. Each call has its own connection, since
 /// the appliance disconnects silent clients and copying can take an hour.
 package actor RemoteArchive: ArchiveReading, ExportLedger {
     private let configuration: Configuration
@@ -13,7 +13,7 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         self.directory = directory
     }
 
-    /// Whether the appliance is running and uses the storage directory.
+    /// Whether the appliance uses the storage directory. Throws `disconnected` if it is not running.
     package var isAvailable: Bool {
         get throws { try ask(.status).status?.directory == directory }
     }
@@ -46,16 +46,17 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     ///
     /// - Parameters:
     ///   - recording: the number of the recording, if the user gave it.
-    ///   - neighbour: the identity of the recording, from a file beside the imported one.
+    ///   - siblingIdentity: the identity of the recording, from another file in the imported file's folder.
     package func importCorrections(
-        _ text: String, name: String, recording: Int?, person: String, neighbour: String?
+        _ text: String, name: String, recording: Int?, person: String, siblingIdentity: String?
     ) throws -> String {
         let client = try client()
         let token = String(UInt64.random(in: 1...UInt64.max), radix: 16)
         var response = ControlResponse()
         for (text, isLast) in ImportPart.chunks(of: text) {
             let part = ImportPart(
-                token: token, name: name, text: String(text), isLast: isLast, person: person, neighbour: neighbour)
+                token: token, name: name, text: String(text), isLast: isLast, person: person,
+                siblingIdentity: siblingIdentity)
             response = try client.ask(.archive(.importing(part, recording: recording), directory: directory))
         }
         return response.notes?.first ?? ""

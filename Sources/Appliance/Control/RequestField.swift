@@ -88,7 +88,7 @@ struct RequestField: Sendable {
         .text("entry.folder", upTo: maximumPathBytes) { $0.entry?.folder },
         .text("entry.manifest", upTo: maximumNameBytes) { $0.entry?.manifest },
         .seconds("entry.exportedAt", upTo: Double.infinity.asWallTime) { $0.entry?.exportedAt },
-        .integer("entry.struck", 0...(1 << 53)) { $0.entry?.struck },
+        .integer("entry.struck", 0...(1 << 53)) { $0.entry?.redactionCount },
 
         RequestField("part", "an object with a part of a file"),
         .text("part.token", upTo: maximumNameBytes) { $0.part?.token },
@@ -96,7 +96,7 @@ struct RequestField: Sendable {
         .text("part.text", upTo: ImportPart.maximumTextBytes) { $0.part?.text },
         RequestField("part.isLast", flag),
         .text("part.person", upTo: maximumNameBytes) { $0.part?.person },
-        .text("part.neighbour", upTo: ControlLine.maximumBytes) { $0.part?.neighbour },
+        .text("part.neighbour", upTo: ControlLine.maximumBytes) { $0.part?.siblingIdentity },
     ]
 
     /// Returns the error for a value that is not allowed.

@@ -53,7 +53,7 @@ package struct Calibration: Hashable, Sendable {
 
     /// Measures the configured microphone.
     ///
-    /// - Parameter progress: called with the share of the measurement that is done, 0 to 1.
+    /// - Parameter progress: called with the completed fraction of the measurement, 0 to 1.
     /// - Throws: `DeviceError` from the microphone or from `init(levels:microphone:)`.
     package static func measure(
         _ configuration: Configuration, seconds: Int, progress: @escaping @Sendable (Double) -> Void = { _ in }

@@ -16,7 +16,7 @@ func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.D
         let audioSeconds = Double(samples.count) / Double(SamplePosition.rate)
         return .success(
             DoctorFacts.Decoder(
-                timesRealTime: audioSeconds / elapsedSeconds, isOnSpeech: isSpeech, engine: engine))
+                timesRealTime: audioSeconds / elapsedSeconds, wasMeasuredOnSpeech: isSpeech, engine: engine))
     } catch let error as DeviceError { return .failure(error) } catch {
         return .failure(
             DeviceError(.failed, "decode-worker", "the decode worker failed: \(error)", remedy: "see the log"))

@@ -45,7 +45,7 @@ package struct DoctorExamination: Sendable {
             lamp: line(configuration.panel.lamp, .output), disk: disk, permissions: doctorPermissions(configuration),
             isClockSynchronized: MonotonicClock.wallIsSynchronized, board: doctorBoard())
         facts.configurationProblems = problems.map(\.description)
-        facts.refusedSettings = Set(problems.compactMap(\.setting))
+        facts.invalidSettings = Set(problems.compactMap(\.setting))
         facts.configurationError = configurationError
         facts.appliance = appliance
         facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)

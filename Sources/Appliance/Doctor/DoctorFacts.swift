@@ -62,7 +62,7 @@ package struct DoctorFacts: Sendable {
         var timesRealTime: Double
 
         /// Whether the speed was measured on speech. A synthetic sound gives only the order of magnitude.
-        var isOnSpeech: Bool
+        var wasMeasuredOnSpeech: Bool
         var engine: EngineDescription?
     }
 
@@ -96,13 +96,13 @@ package struct DoctorFacts: Sendable {
         var isUndervolted: Bool?
     }
 
-    /// The settings used for the measurements, with defaults for those that are refused.
+    /// The settings used for the measurements, with defaults for those that are invalid.
     var configuration: Configuration
 
     /// The errors in the configuration file, one per element.
     var configurationProblems: [String] = []
     /// The settings with an error, such as `capture.device`. Their defaults are used instead.
-    var refusedSettings: Set<String> = []
+    var invalidSettings: Set<String> = []
     /// Why the configuration file could not be read; nil if it could.
     var configurationError: DeviceError?
     var appliance = Appliance.stopped

@@ -5,7 +5,7 @@ import Settings
 extension DoctorFacts {
     /// All findings, in the order in which they are shown.
     package var findings: [DoctorFinding] {
-        let settingsByCheck = refusedSettingsByCheck
+        let settingsByCheck = invalidSettingByCheck
         var unreported = settingsByCheck
         return allFindings.compactMap { finding in
             guard settingsByCheck[finding.check] != nil else { return finding }
@@ -17,9 +17,9 @@ extension DoctorFacts {
         }
     }
 
-    /// The checks that depend on a refused setting, with that setting. They are omitted, since the setting's default may not
-    /// suit this machine.
-    private var refusedSettingsByCheck: [DoctorFinding.Check: String] {
+    /// The checks that depend on an invalid setting, with that setting. Each gives one notice instead of its findings,
+    /// because they would be about the setting's default.
+    private var invalidSettingByCheck: [DoctorFinding.Check: String] {
         let settingsByCheck: [(DoctorFinding.Check, [String])] = [
             (.microphone, ["capture.device"]), (.button, ["panel.button"]), (.lamp, ["panel.lamp"]),
             (.model, ["recognizer.engine", "recognizer.model"]),
@@ -28,12 +28,12 @@ extension DoctorFacts {
         ]
         return Dictionary(
             settingsByCheck.compactMap { check, settings in
-                settings.first(where: refusedSettings.contains).map { (check, $0) }
+                settings.first(where: invalidSettings.contains).map { (check, $0) }
             }
         ) { first, _ in first }
     }
 
-    /// The findings of all checks, including those that depend on a refused setting.
+    /// The findings of all checks, including those that depend on an invalid setting.
     private var allFindings: [DoctorFinding] {
         // Swift 6.0.3 takes too long to type-check this as a single sum.
         var all = configurationFindings
@@ -185,7 +185,7 @@ extension DoctorFacts {
         case .failure(let error): return [.init(.model, error: error)]
         case .success(let decoder):
             let model = DoctorFinding(.model, .ok, modelText(decoder))
-            let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so this is only approximate"
+            let sound = decoder.wasMeasuredOnSpeech ? "speech" : "a synthetic sound, so this is only approximate"
             let speed = "\(decoder.timesRealTime.oneDecimal) x real time for one worker, on \(sound)"
             if plan(decoder).keepsPace == true {
                 return [model, .init(.decoder, .ok, speed)]
@@ -206,7 +206,7 @@ extension DoctorFacts {
         case nil: return []
         case .success(let model):
             return savedVoicesFindings + [
-                .init(.speakers, .ok, "speakers are identified with \(model), which can be loaded")
+                .init(.speakers, .ok, "speakers are identified with \(model), which loads without errors")
             ]
         case .failure(let error):
             var finding = DoctorFinding(.speakers, error: error)
@@ -241,7 +241,7 @@ extension DoctorFacts {
                 .model, .failed,
                 "\($0): the service's sandbox does not allow it to run, so the service transcribes nothing",
                 remedy:
-                    "set recognizer.engine = auto; or sudo systemctl edit fieldscribe, with the lines [Service] and "
+                    "set recognizer.engine = auto; or run sudo systemctl edit fieldscribe and add the lines [Service] and "
                     + "ExecPaths=\($0)")
         }
     }

@@ -83,7 +83,7 @@ final class LiveObserver: RecordingSink {
 
     /// Waits until everything before `position` is in the file. Returns false if the recording ends first or the task is
     /// cancelled.
-    func reaches(_ position: SamplePosition) async -> Bool {
+    func waitUntilWritten(upTo position: SamplePosition) async -> Bool {
         if case .available = await progress.next(after: position - 1) { return true }
         return false
     }

@@ -97,7 +97,9 @@ package final class LiveRecording: Sendable {
 
     /// Waits until everything before `position` is in the file. Returns false if the recording ends first or the task is
     /// cancelled.
-    package func reaches(_ position: SamplePosition) async -> Bool { await observer.reaches(position) }
+    package func waitUntilWritten(upTo position: SamplePosition) async -> Bool {
+        await observer.waitUntilWritten(upTo: position)
+    }
 
     /// Stops the recording. Callable from any thread. `run` returns once the transcription has caught up or failed.
     package func stop(reason: StopReason) {
@@ -169,7 +171,7 @@ package final class LiveRecording: Sendable {
         guard let pool else { return nil }
         do {
             // Loading the workers takes seconds, so they are not loaded for a recording that fails at once.
-            guard await observer.reaches(SamplePosition(1)) else { return nil }
+            guard await observer.waitUntilWritten(upTo: SamplePosition(1)) else { return nil }
             let engine = try await pool.prepare()
             let profile = await pool.profile
             let pass = try await archive.beginPass(recording: id, engine: engine, profile: profile)

@@ -3,7 +3,7 @@ import Core
 /// An action that `RecorderState` requests from its loop. Most effects are answered by inputs, in any order and at any
 /// time.
 enum RecorderEffect: Hashable, Sendable {
-    /// Opens the microphone and adds a recording to the archive. Answer: `opened` or `refused`.
+    /// Opens the microphone and adds a recording to the archive. Answer: `opened` or `openFailed`.
     case open(attempt: Int)
     /// Starts recording from the opened microphone. Answers: `begun`, `closed`, `ended`.
     case record(Int)

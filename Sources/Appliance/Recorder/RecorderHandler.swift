@@ -84,7 +84,7 @@ struct RecorderHandler: Sendable {
         case .importing(let part, let recording):
             let file = CorrectionImport.File(
                 name: part.name, text: part.text, recording: recording, person: part.person,
-                neighbour: part.neighbour.flatMap { RecordingIdentity(in: $0) })
+                siblingIdentity: part.siblingIdentity.flatMap { RecordingIdentity(in: $0) })
             response.notes = [try await CorrectionImport(recorder.configuration, archive: archive).apply(file)]
         case .exportsOf(let recording): response.exports = try await archive.exports(of: recording)
         case .exportsTo(let volume): response.exports = try await archive.exports(to: volume)

@@ -17,10 +17,8 @@ struct RecorderInput: Hashable, Sendable {
         case complete
         /// The recording was erased, or its task was cancelled.
         case cancelled
-        /// An error ended the recording; the fault is already published.
-        case broken(DeviceError)
-        /// The recording failed, and the fault is not published yet.
-        case failed(DeviceError)
+        /// An error ended the recording. `isPublished` says whether the fault is already published.
+        case failed(DeviceError, isPublished: Bool)
     }
 
     enum Timer: Hashable, Sendable {
@@ -40,7 +38,7 @@ struct RecorderInput: Hashable, Sendable {
         /// The microphone is open, and the recording is in the archive.
         case opened(attempt: Int, recording: Int)
         /// The recording could not be opened.
-        case refused(attempt: Int, DeviceError)
+        case openFailed(attempt: Int, DeviceError)
         /// The first samples of a recording are in its file.
         case begun(Int, HealthCheck)
         case checked(Int, HealthCheck)

@@ -131,7 +131,7 @@ extension RecorderLoop {
         let capture: RecordingSession
         do {
             capture = RecordingSession(try recorder.microphone.get(), configuration: recorder.configuration)
-        } catch { return inbox.postInput(.refused(attempt: attempt, DeviceError(wrapping: error))) }
+        } catch { return inbox.postInput(.openFailed(attempt: attempt, DeviceError(wrapping: error))) }
         // Capturing starts before the archive and the disk are ready, so that no words are lost.
         group.addTask { try? await capture.capture() }
         group.addTask { [inbox, recorder] in
@@ -140,7 +140,7 @@ extension RecorderLoop {
                 live = try await LiveRecording(
                     configuration: recorder.configuration, archive: recorder.archive, capture: capture,
                     hub: recorder.hub)
-            } catch { return inbox.postInput(.refused(attempt: attempt, DeviceError(wrapping: error))) }
+            } catch { return inbox.postInput(.openFailed(attempt: attempt, DeviceError(wrapping: error))) }
             var pool: WorkerPool?
             do { pool = try recorder.workers.liveWorkers() } catch {
                 recorder.hub.publish(fault: DeviceError(wrapping: error))
@@ -154,13 +154,17 @@ extension RecorderLoop {
             let end: RecorderInput.RecordingEnd
             do {
                 let outcome = try await live.run(pool: pool, alternatives: 3, waitsForSpace: true)
-                end = outcome.recording.error.map { .broken($0) } ?? .complete
-            } catch { end = error is CancellationError ? .cancelled : .failed(DeviceError(wrapping: error)) }
+                end = outcome.recording.error.map { .failed($0, isPublished: true) } ?? .complete
+            } catch is CancellationError { end = .cancelled } catch {
+                end = .failed(DeviceError(wrapping: error), isPublished: false)
+            }
             inbox.postInput(.ended(live.id, end))
         }
         group.addTask { [inbox] in
-            if await live.reaches(SamplePosition(1)) { inbox.postInput(.begun(live.id, live.healthCheck)) }
-            _ = await live.reaches(SamplePosition(Int64.max))
+            if await live.waitUntilWritten(upTo: SamplePosition(1)) {
+                inbox.postInput(.begun(live.id, live.healthCheck))
+            }
+            _ = await live.waitUntilWritten(upTo: SamplePosition(Int64.max))
             inbox.postInput(.closed(live.id))
         }
     }

@@ -33,7 +33,7 @@ extension RecorderState {
         return effects + [.close(id, ending.reason)]
     }
 
-    mutating func refused(_ attempt: Int, _ error: DeviceError, at moment: RecorderMoment) -> [RecorderEffect] {
+    mutating func openFailed(_ attempt: Int, _ error: DeviceError, at moment: RecorderMoment) -> [RecorderEffect] {
         guard case .opening(let opening) = phase, opening.attempt == attempt else { return [] }
         phase = .idle
         var effects = raise(error, at: moment) + answer(opening.starts, .failure(error))
@@ -116,8 +116,9 @@ extension RecorderState {
         case .complete:
             effects += answer(transcription.starts, .success(Recorder.Answer(recording: id, change: .started)))
         case .cancelled: effects += answer(transcription.starts, .failure(Self.neverBegun(id)))
-        case .broken(let error): effects += answer(transcription.starts, .failure(error))
-        case .failed(let error): effects += raise(error, at: moment) + answer(transcription.starts, .failure(error))
+        case .failed(let error, let isPublished):
+            if !isPublished { effects += raise(error, at: moment) }
+            effects += answer(transcription.starts, .failure(error))
         }
         guard isIdle else { return effects }
         switch maintenance {

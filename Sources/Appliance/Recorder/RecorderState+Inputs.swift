@@ -43,7 +43,7 @@ extension RecorderState {
             isEnding = true
             return interruptMaintenance() + stop(.shutdown, ticket)
         case .opened(let attempt, let id): return opened(attempt, id, at: now)
-        case .refused(let attempt, let error): return refused(attempt, error, at: input.moment)
+        case .openFailed(let attempt, let error): return openFailed(attempt, error, at: input.moment)
         case .begun(let id, let health): return begun(id) + checked(id, health, at: input.moment)
         case .checked(let id, let health):
             let effects = checked(id, health, at: input.moment)

@@ -49,7 +49,7 @@ struct SystemdNotify: Sendable {
         let descriptor = fieldscribe_unix_socket(1)
         guard descriptor >= 0 else { return }
         let socket = FileDescriptor(adopting: descriptor, named: address)
-        guard fieldscribe_unix_name(socket.number, address, 0) == 0 else { return }
+        guard fieldscribe_unix_connect(socket.number, address) == 0 else { return }
         let bytes = Array(message.utf8)
         _ = bytes.withUnsafeBytes {
             Glibc.send(socket.number, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))

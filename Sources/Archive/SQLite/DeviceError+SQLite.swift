@@ -38,7 +38,7 @@ extension DeviceError {
             (.damaged, "is not a database; run fieldscribe recover, which rebuilds it, or choose another archive")
         case (SQLITE_CORRUPT, _):
             damaged(detail)
-        // FTS5 reports a damaged version of its index as SQLITE_ERROR.
+        // FTS5 reports a damaged version number in its index as SQLITE_ERROR.
         case (SQLITE_ERROR, _) where detail.hasPrefix("invalid fts5 file format"):
             damaged(detail)
         case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_CANTOPEN, ENOSPC):

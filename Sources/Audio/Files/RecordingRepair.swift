@@ -4,8 +4,8 @@ import System
 
 /// Repairs a recording's file after a power cut by correcting the header to match the file's length.
 ///
-/// Removes only an incomplete frame and zeros that were never written. Can be killed and run again. Does not change intact
-/// files.
+/// Removes only an incomplete frame, and zeros that the file system added. Can be killed and run again. Does not change
+/// intact files.
 package struct RecordingRepair: Hashable, Sendable {
     /// A change to the file.
     package enum Change: String, Sendable, Hashable, CaseIterable {
@@ -15,7 +15,7 @@ package struct RecordingRepair: Hashable, Sendable {
         case unwrittenTail
         /// The header had a wrong length or stop reason.
         case header
-        /// The header was unreadable, was saved beside the file and was rewritten.
+        /// The header was unreadable and was rewritten. The old header was saved beside the file unless it was empty.
         case newHeader
     }
 
@@ -33,7 +33,8 @@ package struct RecordingRepair: Hashable, Sendable {
     /// Repairs the file at `path`.
     ///
     /// - Parameter archived: The values from the archive, used if the header is unreadable and the length matches.
-    /// - Throws: `DeviceError`, with `unsupported` for a file from another program, which is not changed.
+    /// - Throws: `DeviceError`, with `unsupported` for a file that is not a WAV file. A WAV file from another program is
+    ///   not changed.
     package static func run(
         path: String, archived: (length: SamplePosition, reason: StopReason)? = nil
     ) throws(DeviceError) -> RecordingRepair {
@@ -74,12 +75,12 @@ package struct RecordingRepair: Hashable, Sendable {
     /// The maximum distance, in seconds, from a file's end to the end of a gap that is appended.
     private static let maximumSeconds = 3_600.0
 
-    /// Appends silence to a truncated recording up to the end of the gaps reported after it, so that a loss at the end
-    /// is in the file like any other gap.
+    /// Appends silence to a recording that was cut short, up to the end of the last gap after its audio. The file then
+    /// contains a loss at its end like any other gap.
     ///
     /// - Parameter gaps: All known gaps.
-    /// - Returns: The new length, and the gap between the audio and the first of these gaps, if any; nil if there are
-    ///   no gaps after the audio, or if they are implausibly far away.
+    /// - Returns: The new length, and the gap between the audio and the first of these gaps, if any; nil if the
+    ///   file was not changed: it was not cut short, there are no gaps after its audio, or they are implausibly far away.
     package static func appendSilence(
         over gaps: [Gap], path: String, length: SamplePosition
     ) throws(DeviceError) -> (length: SamplePosition, lost: Gap?)? {

@@ -214,19 +214,32 @@ static inline int fieldscribe_unix_socket(int datagrams) {
     return socket(AF_UNIX, (datagrams ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
 }
 
-/// Binds a socket to a path, or connects it. Paths that begin with @ are abstract. Returns 0, or -1 and sets errno.
-static inline int fieldscribe_unix_name(int socket, const char *path, int binds) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
+/// Writes a path as a socket address. Paths that begin with @ are abstract. Returns the address's size, or 0 and sets errno.
+static inline socklen_t fieldscribe_unix_address(const char *path, struct sockaddr_un *address) {
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     size_t length = strlen(path);
-    if (length == 0 || length >= sizeof address.sun_path) {
+    if (length == 0 || length >= sizeof address->sun_path) {
         errno = ENAMETOOLONG;
-        return -1;
+        return 0;
     }
-    memcpy(address.sun_path, path, length);
+    memcpy(address->sun_path, path, length);
     int abstract = path[0] == '@';
-    if (abstract) address.sun_path[0] = 0;
-    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (abstract ? 0 : 1));
-    return binds ? bind(socket, (struct sockaddr *)&address, size) : connect(socket, (struct sockaddr *)&address, size);
+    if (abstract) address->sun_path[0] = 0;
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (abstract ? 0 : 1));
+}
+
+/// Binds an AF_UNIX socket to a path; see `fieldscribe_unix_address`. Returns 0, or -1 and sets errno.
+static inline int fieldscribe_unix_bind(int socket, const char *path) {
+    struct sockaddr_un address;
+    socklen_t size = fieldscribe_unix_address(path, &address);
+    return size == 0 ? -1 : bind(socket, (struct sockaddr *)&address, size);
+}
+
+/// Connects an AF_UNIX socket to a path; see `fieldscribe_unix_address`. Returns 0, or -1 and sets errno.
+static inline int fieldscribe_unix_connect(int socket, const char *path) {
+    struct sockaddr_un address;
+    socklen_t size = fieldscribe_unix_address(path, &address);
+    return size == 0 ? -1 : connect(socket, (struct sockaddr *)&address, size);
 }
 
 int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);

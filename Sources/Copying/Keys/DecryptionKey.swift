@@ -67,7 +67,7 @@ package final class DecryptionKey: Sendable {
         if isProtected(text) {
             throw refusal(
                 "is protected by a passphrase, which cannot be entered here",
-                "remove it on a laptop: age -d -o key.txt FILE; for an SSH key: ssh-keygen -p -f FILE on a copy")
+                "remove it on a laptop: age -d -o key.txt FILE; for an SSH key, copy it and run ssh-keygen -p -f COPY")
         }
         let uppercase = text.uppercased()
         // age would run the plugin, a program with that name.

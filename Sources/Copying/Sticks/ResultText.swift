@@ -6,7 +6,7 @@ extension FolderExport {
     /// Returns the content of RESULT.txt for readable copies.
     func resultText(_ report: CopyReport, of all: [RecordingSummary]) -> String {
         let lengths = Dictionary(all.map { ($0.id, $0.length) }) { first, _ in first }
-        var lines = ["Fieldscribe \(settings.device.text), \(WallTime(settings.now).sentence)", ""]
+        var lines = ["Fieldscribe \(settings.device.text), \(WallTime(settings.now).full)", ""]
         lines += report.failureLines
         if !report.copied.isEmpty {
             let subject = recordingsWere(report.copied.count)

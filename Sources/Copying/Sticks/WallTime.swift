@@ -38,7 +38,7 @@ package struct WallTime {
     package var short: String { "\(year)-\(month)-\(day) \(hour):\(minute)" }
 
     /// `Friday 20 November 2026, 09:30:12 (UTC+01:00)`
-    package var sentence: String { "\(Self.days[Int(parts.tm_wday)]) \(title):\(second) (UTC\(utcOffset))" }
+    package var full: String { "\(Self.days[Int(parts.tm_wday)]) \(title):\(second) (UTC\(utcOffset))" }
 
     static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",

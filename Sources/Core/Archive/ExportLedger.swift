@@ -28,7 +28,12 @@ package struct ExportEntry: Hashable, Sendable, Codable {
 
     /// The number of redactions when the copy began; nil if unknown. The ledger clears it, and `pass` too if there have
     /// been redactions since.
-    package var struck: Int?
+    package var redactionCount: Int?
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case recording, pass, volume, folder, manifest, exportedAt
+        case redactionCount = "struck"
+    }
 
     /// - Parameter exportedAt: Seconds since 1970, clamped with `Double.asWallTime`.
     package init(

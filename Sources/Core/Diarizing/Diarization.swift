@@ -150,7 +150,7 @@ package struct Diarization: Sendable {
         frames count: Int, samples: Int, at start: SamplePosition, voice: (SpeechWindow) throws(Failure) -> [Float]
     ) throws(Failure) {
         var region = Region(start: start, end: start + Int64(samples), frames: count, windows: [])
-        for window in SpeechWindow.windows(ofFrames: count, each: settings.hop) {
+        for window in SpeechWindow.windows(frameCount: count, hop: settings.hop) {
             let values = try voice(window)
             // Digital silence, for example, has no voice vector.
             guard let vector = normalized(settings.isRectified ? values.map { max(0, $0) } : values) else { continue }

@@ -13,7 +13,7 @@ struct SpeechWindow: Sendable {
     /// less than half a hop has one window.
     ///
     /// - Parameter hop: The approximate number of frames between windows.
-    static func windows(ofFrames count: Int, each hop: Int) -> [SpeechWindow] {
+    static func windows(frameCount count: Int, hop: Int) -> [SpeechWindow] {
         guard count >= minimumFrames else { return [] }
         let hops = (2 * max(0, count - frames) + hop) / (2 * hop)
         guard hops > 0 else { return [SpeechWindow(frames: 0..<count)] }

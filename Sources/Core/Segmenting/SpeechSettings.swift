@@ -26,13 +26,14 @@ package struct SpeechSettings: Hashable, Sendable {
     package var threshold = Threshold.aboveFloor(decibels: 9)
     /// Speech continues down to this many decibels below the threshold.
     static let hysteresisDecibels = 3.0
-    /// How long speech must last to begin, with at most a one-frame dip. The default is 100, since knocks are shorter.
+    /// How long audio must stay above the threshold to count as speech. One frame below it is allowed. The default is 100,
+    /// since knocks are shorter.
     package var startMilliseconds = 100
     /// How long silence must last to end speech. The default is 300.
     package var hangoverMilliseconds = 300
     /// The audio before and after the speech that is passed to the recognizer. The default is 250.
     package var paddingMilliseconds = 250
-    /// The length at which an utterance is rotated at the latest, 45 to 55. The default is 50.
+    /// The length, 45 to 55, at which an utterance is rotated, that is, cut although speech continues. The default is 50.
     package var rotateSeconds = 50
     /// The minimum age of an utterance at a rotation.
     static let quietFromSeconds = 8
@@ -40,11 +41,12 @@ package struct SpeechSettings: Hashable, Sendable {
     static let quietUntilSeconds = 12
     /// How far below the utterance's mean level a spot must be to be quiet.
     static let quietDecibels = 6.0
-    /// The length of the audio that both sides of a rotation get, 250 to 750. The default is 500.
+    /// The length of the audio that the utterances before and after a rotation share, 250 to 750. The default is 500.
     package var overlapMilliseconds = 500
 
     /// The maximum length of an utterance's audio, at least 4; or 0 (the default) for no limit. If there is a limit,
-    /// utterances are rotated at the quietest spot in its last quarter; the ages and quiet level above do not apply.
+    /// each utterance is rotated at the quietest spot in the last quarter of the limit; the ages and quiet level above do
+    /// not apply.
     var maximumSeconds = 0
 
     package init() {}

@@ -1,8 +1,8 @@
-/// Why a segment ended.
+/// Why an utterance or its segment ended.
 package enum EndReason: String, Sendable, Codable, CaseIterable {
     /// The speaker paused.
     case silence
-    /// Speech continued, but the session was rotated at a quiet spot or at the latest possible time.
+    /// Speech continued, but the utterance was cut at a quiet spot or at its maximum length.
     case rotation
     /// The recording or the file ended.
     case stop

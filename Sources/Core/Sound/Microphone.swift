@@ -1,6 +1,6 @@
 /// Opens a microphone on the thread that reads it. Only the provider is passed between threads.
 package protocol MicrophoneProvider: Sendable {
-    /// The configured name: `alsa:plughw:CARD=Mic`.
+    /// The configured name, such as `alsa:plughw:CARD=Mic`.
     var name: String { get }
 
     /// Whether audio arrives in real time; false for a file.
@@ -38,7 +38,7 @@ package protocol Microphone: AnyObject {
     /// The number of channels, 1 or 2; at most the provider's.
     var channels: Int { get }
 
-    /// Whether the channels being mixed currently cancel each other out, so that only the loudest is used.
+    /// Whether the two channels currently cancel each other out, so that only the louder one is used.
     var channelsCancel: Bool { get }
 
     /// The maximum number of samples per channel in one `read`.

@@ -17,10 +17,10 @@ struct GroupSplit: Sendable {
         return split
     }
 
-    /// Splits the group's alternatives by utterance. Their words are aligned with the best words by edit distance.
-    /// Leaves out duplicates, empty texts, and texts that equal the best words.
+    /// Splits the group's alternatives by utterance. Their words are aligned with those of the best hypothesis by
+    /// edit distance. Leaves out duplicates, empty texts, and texts that equal the best hypothesis.
     ///
-    /// - Parameter best: The best words for the group, sorted by start.
+    /// - Parameter best: The words of the best hypothesis, sorted by start.
     func alternatives(_ groupAlternatives: [Alternative], to best: [Word]) -> [[Alternative]] {
         let bestIndices = utteranceIndices(of: best)
         let keys = best.map(\.key)

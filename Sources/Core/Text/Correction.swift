@@ -1,4 +1,4 @@
-/// A person's correction of another pass.
+/// The details of a pass that a person made by correcting an earlier pass.
 package struct Correction: Hashable, Sendable, Codable {
     /// The person's name as free text; may be empty.
     package var person: String
@@ -28,7 +28,7 @@ extension EngineDescription {
 }
 
 extension Array where Element == PassSummary {
-    /// Returns the engine's pass on which a pass and its corrections are based; nil if it is missing.
+    /// Returns the engine's pass that a pass corrects, directly or through other corrections; nil if it is missing.
     ///
     /// The array must contain all passes of the recording, oldest first.
     package func enginePass(under pass: PassSummary) -> PassSummary? {

@@ -1,4 +1,5 @@
-/// A committed part of a transcript. Segments are immutable, in order and do not overlap.
+/// A committed part of a transcript. Committed segments do not change, are in chronological order, and do not
+/// overlap.
 ///
 /// Journals contain encoded segments, so new members must be optional to keep journals from earlier versions readable.
 package struct Segment: Hashable, Sendable, Codable {

@@ -1,4 +1,4 @@
-/// A range of audio that the segmenter cut, with its speech.
+/// A piece of audio that the segmenter cut out, and the range of the speech in it.
 package struct Utterance: Hashable, Sendable {
     /// Counts from 1 within the pass.
     package var id: Int

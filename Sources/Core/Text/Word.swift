@@ -10,7 +10,7 @@ package struct Word: Hashable, Sendable, Codable {
     /// Whether the range is only an estimate, because alignment was not possible.
     package var hasEstimatedTime: Bool
 
-    /// - Parameter confidence: Clamped to 0 to 1; NaN becomes 0.
+    /// - Parameter confidence: Clamped to 0...1; NaN becomes 0.
     package init(_ text: String, _ range: SampleRange, confidence: Double, hasEstimatedTime: Bool = false) {
         self.text = text
         self.range = range

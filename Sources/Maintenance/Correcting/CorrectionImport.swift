@@ -17,17 +17,19 @@ package struct CorrectionImport: Sendable {
         package var recording: Int?
         /// The name of the person who made the corrections. A name in the file has precedence.
         package var person: String
-        /// The recording's identity in the files beside this file, for formats that contain none; nil if there is none.
-        package var neighbour: RecordingIdentity?
+        /// The recording's identity in another file of this file's folder, for formats that contain none; nil if there is
+        /// none.
+        package var siblingIdentity: RecordingIdentity?
 
         package init(
-            name: String, text: String, recording: Int? = nil, person: String = "", neighbour: RecordingIdentity? = nil
+            name: String, text: String, recording: Int? = nil, person: String = "",
+            siblingIdentity: RecordingIdentity? = nil
         ) {
             self.name = name
             self.text = text
             self.recording = recording
             self.person = person
-            self.neighbour = neighbour
+            self.siblingIdentity = siblingIdentity
         }
     }
 
@@ -91,9 +93,11 @@ package struct CorrectionImport: Sendable {
         case .text(let written):
             let contained = incoming.identity
             let specified = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
-            // A recording that the person specified has precedence over the files beside this one.
-            let neighbour = file.neighbour.flatMap { [nil, $0.recording].contains(file.recording) ? $0 : nil }
-            guard let identity = contained ?? neighbour ?? specified else {
+            // A recording that the person specified has precedence over the other files in the folder.
+            let siblingIdentity = file.siblingIdentity.flatMap {
+                [nil, $0.recording].contains(file.recording) ? $0 : nil
+            }
+            guard let identity = contained ?? siblingIdentity ?? specified else {
                 throw refusal(file, "does not identify its recording", "pass --recording ID")
             }
             let summary = try await recording(identity, file)

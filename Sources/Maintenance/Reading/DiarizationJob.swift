@@ -12,7 +12,7 @@ package struct DiarizationJob: Sendable {
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
     private let diarization: DiarizationProcess
-    private let progress: @Sendable (_ recording: Int, _ share: Double) -> Void
+    private let progress: @Sendable (_ recording: Int, _ fraction: Double) -> Void
 
     /// - Parameters:
     ///   - unreadable: the recordings to skip. Recordings that cannot be read are added.
@@ -21,7 +21,7 @@ package struct DiarizationJob: Sendable {
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings(), diarization: DiarizationProcess? = nil,
-        progress: @escaping @Sendable (_ recording: Int, _ share: Double) -> Void = { _, _ in }
+        progress: @escaping @Sendable (_ recording: Int, _ fraction: Double) -> Void = { _, _ in }
     ) {
         self.progress = progress
         self.configuration = configuration
@@ -74,8 +74,8 @@ package struct DiarizationJob: Sendable {
                     needsModel = true
                     return
                 }
-                speakers = try await diarization.speakers(in: path, regions: regions) { [progress] share in
-                    progress(recording.id, share)
+                speakers = try await diarization.speakers(in: path, regions: regions) { [progress] fraction in
+                    progress(recording.id, fraction)
                 }
             }
             guard let speakers else { return }

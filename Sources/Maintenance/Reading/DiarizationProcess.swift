@@ -28,8 +28,8 @@ package struct DiarizationProcess: Sendable {
         var message: String?
     }
 
-    /// The timeout on the smallest board for a piece of at most a minute, including loading the model, or for the
-    /// clustering.
+    /// The timeout for each answer. The smallest board loads the model and analyzes a piece of a minute, or clusters the
+    /// voices, in less time.
     private static let timeoutSeconds = 600
     /// A single heap for all threads saves a tenth of the memory, because threads reuse each other's freed memory.
     package static let environment = ["GLIBC_TUNABLES": "glibc.malloc.arena_max=1"]
@@ -96,7 +96,7 @@ package struct DiarizationProcess: Sendable {
         }
     }
 
-    /// Returns the regions, split into ranges that are short enough for the network.
+    /// Returns the regions, split into ranges of at most `Diarization.maximumPieceSamples`.
     private static func parts(of regions: [SampleRange]) -> [SampleRange] {
         regions.flatMap { $0.parts(of: Diarization.maximumPieceSamples) }
     }
@@ -204,7 +204,7 @@ package struct DiarizationProcess: Sendable {
         }
     }
 
-    /// Computes the voices in the regions. A separate function, so that the clustering can use the network's memory.
+    /// Computes the voices in the regions. A separate function, so that the network's memory is freed before the clustering.
     private static func voices(
         in audio: String, isFile: Bool, _ track: SoundTrack, _ regions: [SampleRange], by model: SpeakerModel,
         besides otherModels: [String]

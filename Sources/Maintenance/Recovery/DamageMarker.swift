@@ -1,8 +1,8 @@
 import Glibc
 import System
 
-/// The file `archive.sqlite.suspect`, which a process creates when the database seems damaged. The next start then checks
-/// the whole database before it is ready, and rebuilds it if it is damaged.
+/// The file `archive.sqlite.suspect`, which a process creates when the database seems damaged. At the next start,
+/// the appliance checks the whole database before it is ready, and rebuilds it if necessary.
 package struct DamageMarker {
     private let path: String
 

@@ -28,8 +28,8 @@ package struct GatheredCopy: Sendable {
     /// still contain redacted passages.
     var redactionCount: Int
 
-    /// SQL that sorts the copy to show, play and export first: of the copies with the most redactions, the one that was
-    /// added last.
+    /// The SQL order in which the copy to show, play and export comes first: of the copies with the most redactions, the
+    /// one that was added last.
     static let preferredOrder = "struck DESC, id DESC"
 
     /// SQL that selects the folders of copies with fewer redactions than another copy or a transcript has. Skips copies

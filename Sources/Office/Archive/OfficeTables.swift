@@ -176,7 +176,8 @@ extension OfficeTables {
     func beginnings(of recordings: [Int]) throws(DeviceError) -> [Int: String] {
         if recordings.isEmpty { return [:] }
         let ids = recordings.map { "\($0)" }.joined(separator: ", ")
-        // A recording's lines are added together in chronological order, so the first lines have the lowest IDs.
+        // A recording's lines are added together in chronological order, so the first lines have the lowest IDs. If
+        // two connections add recordings at once, PostgreSQL can alternate their IDs; the beginning is then shorter.
         let lines = try query(
             """
             SELECT line.recording, line.text

@@ -32,7 +32,7 @@ extension OfficeSite {
             return Self.jsonResponse(411, "\(header.name): its length is unknown")
         }
         guard bytes <= DroppedFiles.maximumBytes else {
-            return Self.jsonResponse(413, "\(header.name): is larger than 8 GiB; use fieldscribe-office gather")
+            return Self.jsonResponse(413, "\(header.name): is 8 GiB or larger; use fieldscribe-office gather")
         }
         if currentUpload?.occupiesDisk == true { return Self.jsonResponse(423, "Waiting for other files to be added") }
         // Files are gathered from the hidden folder, so they temporarily occupy the disk twice.

@@ -105,7 +105,7 @@ package struct WebListener: ~Copyable {
         let descriptor = fieldscribe_unix_socket(0)
         guard descriptor >= 0 else { throw .system("socket", on: path) }
         do throws(DeviceError) {
-            guard fieldscribe_unix_name(descriptor, path, 1) == 0 else {
+            guard fieldscribe_unix_bind(descriptor, path) == 0 else {
                 if errno == ENAMETOOLONG || errno == EINVAL {
                     throw DeviceError(
                         .unsupported, "bind", on: path, "is too long for a socket",

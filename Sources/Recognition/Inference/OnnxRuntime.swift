@@ -6,7 +6,7 @@ import Synchronization
 /// ONNX Runtime, loaded with dlopen when needed, so that a machine without the library lacks only the engines that use
 /// it.
 ///
-/// The library is configured to start no threads, so that a process that has loaded a network can still fork.
+/// The library is configured to start no threads, so that a process that has loaded a model can still fork.
 final class OnnxRuntime {
     let api: UnsafePointer<fieldscribe_ort_api>
     let environment: OpaquePointer
@@ -49,7 +49,7 @@ final class OnnxRuntime {
                 guard failure == nil, let newEnvironment else { return }
                 let count = users[UInt(bitPattern: newEnvironment)] ?? 0
                 users[UInt(bitPattern: newEnvironment)] = count + 1
-                // Add the arena only once: the library would replace it while another thread creates a network with it.
+                // Add the arena only once: the library would replace it while another thread creates a session with it.
                 if count == 0 { Self.addArena(to: newEnvironment, by: api) }
             }
         }
@@ -71,15 +71,15 @@ final class OnnxRuntime {
         }
     }
 
-    /// Adds an arena that all networks share, so that the decoder reuses the encoder's memory. With one arena per
-    /// network, each needs 15 MB more; without arenas, there are ten times as many page faults.
+    /// Adds an arena that all sessions share, so that the decoder reuses the encoder's memory. With one arena per
+    /// session, each needs 15 MB more; without arenas, there are ten times as many page faults.
     private static func addArena(to environment: OpaquePointer, by api: UnsafePointer<fieldscribe_ort_api>) {
         var memory: OpaquePointer?
         defer { api.pointee.ReleaseMemoryInfo?(memory) }
         var failure = api.pointee.CreateCpuMemoryInfo?(
             Int32(fieldscribe_ort_arena), Int32(fieldscribe_ort_default_memory), &memory)
         if failure == nil { failure = api.pointee.CreateAndRegisterAllocator?(environment, memory, nil) }
-        // Without an arena, the networks use malloc.
+        // Without an arena, the sessions use malloc.
         if let failure { api.pointee.ReleaseStatus?(failure) }
     }
 

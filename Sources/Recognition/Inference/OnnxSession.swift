@@ -2,15 +2,15 @@ internal import COnnxRuntime
 import Core
 import System
 
-/// A network loaded from a file. The file stays mapped, so that processes that map the same file share its weights.
+/// A model loaded from a file. The file stays mapped, so that processes that map the same file share its weights.
 final class OnnxSession {
     private let runtime: OnnxRuntime
     // Safety: owned by this object, released once in deinit, before the mapped file.
     private let pointer: OpaquePointer
     private let file: MappedFile
 
-    let inputs: [OnnxPort]
-    let outputs: [OnnxPort]
+    let inputs: [OnnxTensorInfo]
+    let outputs: [OnnxTensorInfo]
 
     /// - Parameter prepacks: whether to keep a second copy of the weights in the layout that suits the processor, which
     ///   halves the time and doubles the memory.
@@ -22,7 +22,7 @@ final class OnnxSession {
         pointer = try RuntimeLog.whileRedirected { () throws(DeviceError) in
             try Self.open(path, file.bytes, runtime, prepacks: prepacks)
         }
-        (inputs, outputs) = try Self.ports(of: pointer, runtime, path)
+        (inputs, outputs) = try Self.inputsAndOutputs(of: pointer, runtime, path)
     }
 
     deinit { runtime.api.pointee.ReleaseSession?(pointer) }
@@ -50,24 +50,24 @@ final class OnnxSession {
         }
         guard let session else {
             throw DeviceError(
-                .damaged, "CreateSession", on: path, "ONNX Runtime cannot load this network",
+                .damaged, "CreateSession", on: path, "ONNX Runtime cannot load this model",
                 remedy: "reinstall the model"
             )
         }
         return session
     }
 
-    private static func ports(
+    private static func inputsAndOutputs(
         of pointer: OpaquePointer, _ runtime: OnnxRuntime, _ path: String
-    ) throws(DeviceError) -> (inputs: [OnnxPort], outputs: [OnnxPort]) {
+    ) throws(DeviceError) -> (inputs: [OnnxTensorInfo], outputs: [OnnxTensorInfo]) {
         var allocator: OpaquePointer?
         try runtime.check("GetAllocatorWithDefaultOptions", on: path) { $0.GetAllocatorWithDefaultOptions?(&allocator) }
-        func list(areInputs: Bool) throws(DeviceError) -> [OnnxPort] {
+        func list(areInputs: Bool) throws(DeviceError) -> [OnnxTensorInfo] {
             var count = 0
             try runtime.check("SessionGetInputCount", on: path) {
                 areInputs ? $0.SessionGetInputCount?(pointer, &count) : $0.SessionGetOutputCount?(pointer, &count)
             }
-            var ports: [OnnxPort] = []
+            var infos: [OnnxTensorInfo] = []
             for index in 0..<count {
                 var text: UnsafeMutablePointer<CChar>?
                 try runtime.check("SessionGetInputName", on: path) {
@@ -85,17 +85,17 @@ final class OnnxSession {
                         : $0.SessionGetOutputTypeInfo?(pointer, index, &info)
                 }
                 defer { runtime.api.pointee.ReleaseTypeInfo?(info) }
-                // The type info owns the tensor info, so it is not released. It is null for a sequence or a map.
+                // The tensor info belongs to the type info and is not released. For a sequence or a map, it is null.
                 var tensor: OpaquePointer?
                 try runtime.check("CastTypeInfoToTensorInfo", on: path) { $0.CastTypeInfoToTensorInfo?(info, &tensor) }
-                ports.append(try OnnxPort(name: name, tensor: tensor, of: runtime))
+                infos.append(try OnnxTensorInfo(name: name, tensor: tensor, of: runtime))
             }
-            return ports
+            return infos
         }
         return (try list(areInputs: true), try list(areInputs: false))
     }
 
-    /// Runs the network.
+    /// Runs the model.
     ///
     /// - Parameter tensors: the inputs, in the order of `inputNames`.
     /// - Returns: the outputs, in the order of `outputNames`.

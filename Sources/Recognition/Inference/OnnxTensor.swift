@@ -5,7 +5,7 @@ final class OnnxTensor {
     // Safety: owned by this object, released once in deinit.
     let pointer: OpaquePointer
     private let runtime: OnnxRuntime
-    private var cachedPort: OnnxPort?
+    private var cachedInfo: OnnxTensorInfo?
 
     init(adopting pointer: OpaquePointer, of runtime: OnnxRuntime) {
         self.pointer = pointer
@@ -36,33 +36,33 @@ final class OnnxTensor {
         .failed, "CreateTensorAsOrtValue", "ONNX Runtime returned no tensor",
         remedy: "the utterance will be decoded again")
 
-    func shape() throws(DeviceError) -> [Int] { try port().shape }
+    func shape() throws(DeviceError) -> [Int] { try info().shape }
 
     /// Returns the type and shape, which do not change. They are cached, because the decoder reads rows of tensors in
     /// its inner loop.
-    private func port() throws(DeviceError) -> OnnxPort {
-        if let cachedPort { return cachedPort }
-        var information: OpaquePointer?
-        try runtime.check("GetTensorTypeAndShape", on: "a tensor") { $0.GetTensorTypeAndShape?(pointer, &information) }
-        defer { runtime.api.pointee.ReleaseTensorTypeAndShapeInfo?(information) }
-        let port = try OnnxPort(tensor: information, of: runtime)
-        cachedPort = port
-        return port
+    private func info() throws(DeviceError) -> OnnxTensorInfo {
+        if let cachedInfo { return cachedInfo }
+        var description: OpaquePointer?
+        try runtime.check("GetTensorTypeAndShape", on: "a tensor") { $0.GetTensorTypeAndShape?(pointer, &description) }
+        defer { runtime.api.pointee.ReleaseTensorTypeAndShapeInfo?(description) }
+        let info = try OnnxTensorInfo(tensor: description, of: runtime)
+        cachedInfo = info
+        return info
     }
 
     /// Passes the first `count` elements to a closure.
     ///
-    /// - Throws: `DeviceError` with `damaged` if the tensor has fewer elements or another type: a network may differ
-    ///   from its declaration.
+    /// - Throws: `DeviceError` with `damaged` if the tensor has fewer elements or another type. A model may return
+    ///   other tensors than it declares.
     func withElements<Element: OnnxElement, Value>(
         _ count: Int, of: Element.Type = Element.self, _ body: (UnsafeMutableBufferPointer<Element>) -> Value
     ) throws(DeviceError) -> Value {
-        let port = try port()
+        let info = try info()
         var data: UnsafeMutableRawPointer?
         try runtime.check("GetTensorMutableData", on: "a tensor") { $0.GetTensorMutableData?(pointer, &data) }
-        guard let data, port.type == Element.onnxType, count >= 0, count <= port.shape.reduce(1, *) else {
+        guard let data, info.type == Element.onnxType, count >= 0, count <= info.shape.reduce(1, *) else {
             throw DeviceError(
-                .damaged, "Run", "the network returned a tensor with shape \(port.shape) and type \(port.type)",
+                .damaged, "Run", "the model returned a tensor with shape \(info.shape) and type \(info.type)",
                 remedy: "reinstall the model, or use another one")
         }
         // Safety: the memory belongs to the tensor, has this type, and is valid while `self` is.

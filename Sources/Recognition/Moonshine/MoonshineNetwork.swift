@@ -2,10 +2,10 @@ import Core
 
 /// Moonshine's two networks: an encoder for audio and a decoder that generates tokens.
 ///
-/// Shapes by input name, for b hypotheses, n samples and T frames of 24 ms: `input_values` f32 [1, n], samples in
-/// -1...1 at 16 kHz; `last_hidden_state` f32 [1, T, h]; the decoder's `encoder_attention_mask` i64 [1, n] (samples, not
-/// frames); `past_key_values.LAYER.{decoder,encoder}.{key,value}` f32 [b or 1, heads, *, size]; `logits` f32 [b, 1,
-/// tokens].
+/// Shapes by tensor name, for b hypotheses, n samples, T frames of 24 ms and w values per frame: `input_values` f32 [1, n],
+/// samples in -1...1 at 16 kHz; `last_hidden_state` f32 [1, T, w]; the decoder's `encoder_attention_mask` i64 [1, n]
+/// (samples, not frames); `past_key_values.LAYER.decoder.{key,value}` f32 [b, heads, length, size], the same for
+/// `encoder` with 1 instead of b; `logits` f32 [b, 1, tokens].
 final class MoonshineNetwork {
     static let minSamples = 895
 

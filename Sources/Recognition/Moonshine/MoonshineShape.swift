@@ -19,7 +19,8 @@ struct MoonshineShape {
     ///   - path: the decoder's file, for the error message.
     /// - Throws: `DeviceError` with `unsupported` that names the input or output that does not match.
     init(
-        encoder: (inputs: [OnnxPort], outputs: [OnnxPort]), decoder: (inputs: [OnnxPort], outputs: [OnnxPort]),
+        encoder: (inputs: [OnnxTensorInfo], outputs: [OnnxTensorInfo]),
+        decoder: (inputs: [OnnxTensorInfo], outputs: [OnnxTensorInfo]),
         tokens: Int, path: String
     ) throws(DeviceError) {
         func unsupported(_ reason: String) -> DeviceError {
@@ -36,7 +37,7 @@ struct MoonshineShape {
             throw unsupported("it has \(layers) layers; the maximum is \(Self.maximumLayers)")
         }
         let names = ["decoder", "encoder"].map { part in (0..<layers).flatMap { keyAndValue($0, part) } }
-        let requirements: [(String, [OnnxPort], [String])] = [
+        let requirements: [(String, [OnnxTensorInfo], [String])] = [
             ("float", encoder.inputs, ["input_values"]), ("int64", encoder.inputs, ["attention_mask"]),
             ("float", encoder.outputs, ["last_hidden_state"]), ("float", decoder.outputs, ["logits"]),
             ("int64", decoder.inputs, ["input_ids", "encoder_attention_mask"]),
@@ -44,10 +45,12 @@ struct MoonshineShape {
             ("float", decoder.inputs, names.joined().map { Self.prefix + $0 }),
             ("float", decoder.outputs, names.joined().map { "present." + $0 }),
         ]
-        for (type, ports, names) in requirements {
+        for (type, tensors, names) in requirements {
             for name in names {
-                guard let port = ports.first(where: { $0.name == name }) else { throw unsupported("it lacks \(name)") }
-                guard port.type == Self.types[type] else { throw unsupported("its \(name) is not \(type)") }
+                guard let info = tensors.first(where: { $0.name == name }) else {
+                    throw unsupported("it lacks \(name)")
+                }
+                guard info.type == Self.types[type] else { throw unsupported("its \(name) is not \(type)") }
             }
         }
         let shape = states[0].shape

@@ -35,7 +35,7 @@ func configurationText(_ text: String, setting name: String, in section: String,
 }
 
 extension Configuration {
-    /// Saves one setting in the configuration's file, whose owner and mode are kept, or in a new file. Returns its
+    /// Saves one setting in the configuration's file, whose mode and, if possible, owner are kept, or in a new file. Returns its
     /// path.
     ///
     /// - Throws: `DeviceError`, such as `denied`. The file is then unchanged.
@@ -60,7 +60,7 @@ private let newline = UInt8(ascii: "\n")
 private let carriageReturn = UInt8(ascii: "\r")
 
 extension Substring {
-    /// The text without surrounding blanks, carriage returns and a byte order mark.
+    /// The text without a byte order mark at its start, a carriage return at its end, and surrounding blanks.
     fileprivate var trimmed: Substring {
         var rest = drop { $0 == " " || $0 == "\t" || $0 == "\u{FEFF}" }
         while let last = rest.last, last == " " || last == "\t" || last == "\r" { rest.removeLast() }

@@ -104,7 +104,7 @@ extension Configuration {
         let shared = "\(storage.directory)/models"
         let isWritable = access(access(shared, F_OK) == 0 ? shared : storage.directory, W_OK) == 0
         guard let folder = isWritable ? shared : ModelStore.ownFolder else {
-            throw DeviceError(.denied, "access", "\(shared): is not writable; set HOME, or run this as root")
+            throw DeviceError(.denied, "access", on: shared, "is not writable", remedy: "set HOME, or run this as root")
         }
         return ModelStore(folder: folder, identify: EngineRegistry.model(at:))
     }
@@ -171,7 +171,7 @@ extension Configuration {
     /// Returns the command that starts a decode worker: this executable with its hidden subcommand, or the user's own
     /// program.
     ///
-    /// - Parameter profile: One of the engine's profiles. It is also passed to an engine that has no profiles.
+    /// - Parameter profile: One of the engine's profiles. An engine without profiles may ignore it.
     /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` if the engine lacks a file or program.
     package func workerCommand(profile: String) throws(DeviceError) -> WorkerCommand {
         try engine.command(self, profile: profile)
@@ -215,13 +215,13 @@ extension Configuration {
             return try SentenceModel(path: model.languageModel)
         }
         return Punctuator(recognizer.punctuation, writtenBy: EngineRegistry.punctuatingEngines) {
-            () throws(DeviceError) -> Punctuator.SentenceOdds? in
+            () throws(DeviceError) -> Punctuator.SentenceLogOdds? in
             let loaded: SentenceModel
             do throws(DeviceError) { loaded = try sentences.value() } catch {
                 try onMissingModel(error)
                 return nil
             }
-            return { loaded.odds(before: $0, after: $1) }
+            return { loaded.logOdds(before: $0, after: $1) }
         }
     }
 }

@@ -20,7 +20,7 @@ package func removeStaleSocket(at path: String, listener: String, remedy: String
     let probe = FileDescriptor(adopting: fieldscribe_unix_socket(0), named: path)
     // A stopped process with a full queue would block connect(2); see EAGAIN in its manual.
     guard probe.number >= 0, fcntl(probe.number, F_SETFL, O_NONBLOCK) == 0 else { throw .system("socket", on: path) }
-    let connected = uninterrupted { fieldscribe_unix_name(probe.number, path, 0) } == 0
+    let connected = uninterrupted { fieldscribe_unix_connect(probe.number, path) } == 0
     switch connected ? 0 : errno {
     case 0, EAGAIN, EINPROGRESS:
         throw DeviceError(.busy, "bind", on: path, "\(listener) is listening there", remedy: "stop it, or \(remedy)")

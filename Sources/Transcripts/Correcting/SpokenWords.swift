@@ -24,7 +24,7 @@ struct SpokenWords {
         let names = (0..<(hasNames ? timeline.speakers?.count ?? 0 : 0)).flatMap {
             [oneLine(timeline.name(ofSpeaker: $0)), Speakers.label($0)]
         }
-        // Each name unchanged, as SubRip writes it, and without time stamps and pauses.
+        // Each name in three forms: unchanged, as SubRip writes it, and without what looks like time stamps and pauses.
         let variants = names.flatMap { [$0, withoutArrow($0), withoutTimeStamps("\($0) #00:00:00-0#")] }
         speakerPrefixes = Set(variants).map { Array("\($0): ".utf8) }.sorted { $0.count > $1.count }
     }
@@ -38,7 +38,7 @@ struct SpokenWords {
         return isPlain ? words : words.map(bare).filter { !$0.isEmpty }
     }
 
-    /// Returns the words that `tokens(of:)` finds if an export contains a recognized word.
+    /// Returns the words into which `tokens(of:)` splits a recognized word in an export.
     func tokens(ofWord word: String) -> [String] {
         if !hasOverlaps, !word.isEmpty, word.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x3E }) {
             return [word]

@@ -4,40 +4,40 @@ import Core
 package struct Punctuator: Sendable {
     /// Returns the log odds (natural logarithm) that a sentence ends between `before` and `after`. Each array starts
     /// with the word next to the boundary.
-    package typealias SentenceOdds = @Sendable (_ before: [String], _ after: [String]) -> Double
+    package typealias SentenceLogOdds = @Sendable (_ before: [String], _ after: [String]) -> Double
 
-    /// Returns the function for the odds; nil if no sentence should end automatically.
-    package typealias OddsSource = @Sendable () throws(DeviceError) -> SentenceOdds?
+    /// Returns the function for the log odds; nil if no sentence should end automatically.
+    package typealias LogOddsSource = @Sendable () throws(DeviceError) -> SentenceLogOdds?
 
     /// A boundary between two words where a sentence may end.
     package struct Boundary: Sendable {
         /// The index of the word before the boundary, in the whole transcript.
         package var word: Int
         package var pauseSeconds: Double
-        /// The log odds from `SentenceOdds`.
-        package var odds: Double
+        /// The log odds from `SentenceLogOdds`.
+        package var logOdds: Double
         /// How far the voice fell before the boundary, in semitones; nil within a segment or if unknown.
-        var lowering: Double?
+        var finalLowering: Double?
 
-        package init(word: Int, pauseSeconds: Double, odds: Double, lowering: Double? = nil) {
+        package init(word: Int, pauseSeconds: Double, logOdds: Double, finalLowering: Double? = nil) {
             self.word = word
             self.pauseSeconds = pauseSeconds
-            self.odds = odds
-            self.lowering = lowering
+            self.logOdds = logOdds
+            self.finalLowering = finalLowering
         }
 
         /// A sentence ends here if the score is above 0. The weights come from `benchmark punctuation`.
         package var score: Double {
-            let lowering = lowering ?? Self.neutralLowering
+            let lowering = finalLowering ?? Self.neutralLowering
             return Self.weights[0] + Self.weights[1] * min(pauseSeconds, Self.maxPauseSeconds)
-                + Self.weights[2] * max(-Self.maxOdds, min(Self.maxOdds, odds))
+                + Self.weights[2] * max(-Self.maxLogOdds, min(Self.maxLogOdds, logOdds))
                 + Self.weights[3] * (max(0, min(Self.maxLowering, lowering)) - Self.neutralLowering)
         }
 
         private static let weights = [-1.8, 4.8, 0.5, 0.25]
         /// A longer pause counts as this one.
         private static let maxPauseSeconds = 1.0
-        private static let maxOdds = 10.0
+        private static let maxLogOdds = 10.0
         /// The fall in semitones that changes the score in neither direction.
         private static let neutralLowering = 3.0
         /// In semitones; a deeper fall counts as this one.
@@ -48,8 +48,8 @@ package struct Punctuator: Sendable {
     private struct PunctuatedWord {
         var segment: Int
         var word: Word
-        /// See `Boundary.lowering`; only for the last word in a segment.
-        var lowering: Double?
+        /// See `Boundary.finalLowering`; only for the last word in a segment.
+        var finalLowering: Double?
         var mark = ""
     }
 
@@ -63,31 +63,31 @@ package struct Punctuator: Sendable {
     private static let contextWords = 2
 
     private let punctuation: Punctuation
-    private let oddsSource: OddsSource
+    private let logOddsSource: LogOddsSource
     private let engines: Set<String>
 
     /// - Parameters:
     ///   - engines: The names of the engines that write punctuation and capitals themselves.
-    ///   - odds: Nil if no sentence should end automatically.
-    init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], odds: SentenceOdds? = nil) {
-        self.init(punctuation, writtenBy: engines, oddsSource: { () throws(DeviceError) in odds })
+    ///   - logOdds: Nil if no sentence should end automatically.
+    init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], logOdds: SentenceLogOdds? = nil) {
+        self.init(punctuation, writtenBy: engines, logOddsSource: { () throws(DeviceError) in logOdds })
     }
 
     /// - Parameters:
     ///   - engines: The names of the engines that write punctuation and capitals themselves.
-    ///   - oddsSource: Called for each transcript that needs the odds.
+    ///   - logOddsSource: Called for each transcript that needs the log odds.
     package init(
-        _ punctuation: Punctuation, writtenBy engines: Set<String> = [], oddsSource: @escaping OddsSource
+        _ punctuation: Punctuation, writtenBy engines: Set<String> = [], logOddsSource: @escaping LogOddsSource
     ) {
         self.punctuation = punctuation
         self.engines = engines
-        self.oddsSource = oddsSource
+        self.logOddsSource = logOddsSource
     }
 
     /// Returns the transcript with punctuation added or removed. Drops segments that consist only of punctuation or its
     /// spoken names.
     ///
-    /// - Throws: The error of the `OddsSource`.
+    /// - Throws: The error of the `LogOddsSource`.
     package func punctuated(_ timeline: Timeline) throws(DeviceError) -> Timeline {
         let hasPunctuation = engines.contains(timeline.engine.name)
         switch punctuation {
@@ -98,8 +98,8 @@ package struct Punctuator: Sendable {
         }
         var entries = Self.entries(of: timeline)
         if punctuation.isSpoken { entries = Self.withSpokenMarks(entries, hasPunctuation: hasPunctuation) }
-        if punctuation.isAutomatic, let odds = try oddsSource() {
-            for boundary in Self.boundaries(entries, odds) where boundary.score > 0 {
+        if punctuation.isAutomatic, let logOdds = try logOddsSource() {
+            for boundary in Self.boundaries(entries, logOdds) where boundary.score > 0 {
                 entries[boundary.word].mark = "." + entries[boundary.word].mark
             }
             if let last = entries.indices.last, entries[last].mark.isEmpty { entries[last].mark = "." }
@@ -137,8 +137,8 @@ package struct Punctuator: Sendable {
     }
 
     /// Returns every boundary between words in a transcript without punctuation.
-    package static func boundaries(of timeline: Timeline, odds: SentenceOdds) -> [Boundary] {
-        boundaries(entries(of: timeline), odds)
+    package static func boundaries(of timeline: Timeline, logOdds: SentenceLogOdds) -> [Boundary] {
+        boundaries(entries(of: timeline), logOdds)
     }
 
     private static func entries(of timeline: Timeline) -> [PunctuatedWord] {
@@ -146,12 +146,12 @@ package struct Punctuator: Sendable {
             segment.words.enumerated().map { wordIndex, word in
                 PunctuatedWord(
                     segment: index, word: word,
-                    lowering: wordIndex == segment.words.count - 1 ? segment.voice?.finalLowering : nil)
+                    finalLowering: wordIndex == segment.words.count - 1 ? segment.voice?.finalLowering : nil)
             }
         }
     }
 
-    private static func boundaries(_ entries: [PunctuatedWord], _ odds: SentenceOdds) -> [Boundary] {
+    private static func boundaries(_ entries: [PunctuatedWord], _ logOdds: SentenceLogOdds) -> [Boundary] {
         let words = entries.map { $0.word.text.lowercased() }
         return entries.indices.dropLast().compactMap { index in
             guard entries[index].mark.allSatisfy({ String($0) == newLine }) else {
@@ -161,8 +161,8 @@ package struct Punctuator: Sendable {
             let before = Array(words[...index].suffix(contextWords).reversed())
             let pause = entries[index + 1].word.range.start - entries[index].word.range.end
             return Boundary(
-                word: index, pauseSeconds: Double(pause) / Double(SamplePosition.rate), odds: odds(before, after),
-                lowering: entries[index].lowering)
+                word: index, pauseSeconds: Double(pause) / Double(SamplePosition.rate), logOdds: logOdds(before, after),
+                finalLowering: entries[index].finalLowering)
         }
     }
 

@@ -1,6 +1,7 @@
 import Core
 
-/// The data for the script on a recording's page.
+/// The data for the script on a recording's page. Positions are in milliseconds, except those of notes and quotations,
+/// which are in seconds.
 struct PageData: Encodable {
     private struct Server: Encodable {
         var save: String
@@ -14,12 +15,11 @@ struct PageData: Encodable {
         var digest = PagePart.bridgeScript.digest
     }
 
-    /// Positions are in milliseconds, except those of notes and quotations, which are in seconds.
     private var duration: Int64
     private var peaks: String
     private var gaps: [[Int64]]
     private var marks: [Int64]
-    /// Nil if the identity is unknown: corrections could not be imported.
+    /// Nil if the identity is unknown, because corrections could not be matched to the recording.
     private var recording: IdentityJSON?
     private var markTexts: [String]?
     private var details: DetailsJSON?

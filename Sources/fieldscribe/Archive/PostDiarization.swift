@@ -37,15 +37,15 @@ struct PostDiarization {
         return identified
     }
 
-    static func progress() -> @Sendable (_ recording: Int, _ share: Double) -> Void {
-        let bars = Mutex<[Int: ShareBar]>([:])
-        return { id, share in
+    static func progress() -> @Sendable (_ recording: Int, _ fraction: Double) -> Void {
+        let bars = Mutex<[Int: TaskProgressBar]>([:])
+        return { id, fraction in
             let bar = bars.withLock { bars in
-                let bar = bars[id] ?? ShareBar("identifying the speakers of recording \(id)")
+                let bar = bars[id] ?? TaskProgressBar("identifying the speakers of recording \(id)")
                 bars[id] = bar
                 return bar
             }
-            bar.reached(share)
+            bar.update(fraction)
         }
     }
 

@@ -52,7 +52,7 @@ enum ShowCommand: Command {
         var details = RecordingDetails(punctuated)
         if format.isPackage || format == .markdown || isForReader {
             details = RecordingDetails(
-                title: "Recording \(id)", started: WallTime(summary.startedAt).sentence, clock: summary.clock)
+                title: "Recording \(id)", started: WallTime(summary.startedAt).full, clock: summary.clock)
         }
         details.pauseSeconds = configuration.export.pauseSeconds
         if isForReader {

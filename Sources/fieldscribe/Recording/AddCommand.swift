@@ -135,13 +135,13 @@ private struct FileBatch {
 
     /// - Returns: the prepared file, and the number of the new recording; nil if the archive already has the file.
     private func prepareAndAdd(_ input: InputFile, named name: String) async throws -> (FileAdder.Prepared, Int?) {
-        let bar = ShareBar("adding \(name)")
+        let bar = TaskProgressBar("adding \(name)")
         let prepared = try await adder.prepare(
             input, named: oneLine(input.name),
             existingRecording: { [addedRecordings, history] in
                 addedRecordings[$0] ?? history.recording(addedFrom: $0)
             },
-            progress: bar.reached)
+            progress: bar.update)
         if prepared.existingRecording != nil { return (prepared, nil) }
         switch archive {
         case .direct(let archive):

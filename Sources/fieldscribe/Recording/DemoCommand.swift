@@ -56,7 +56,7 @@ enum DemoCommand: Command {
             configuration, archive: archive, pool: pool, seconds: nil, screen: screen
         ) { recording in
             // The second press, after the speech.
-            guard await recording.reaches(sound.length) else { return }
+            guard await recording.waitUntilWritten(upTo: sound.length) else { return }
             var button = buttonAfterStart
             guard !button.press(at: .seconds(60)) else { return }
             Terminal.say("button pressed again: recording stops")

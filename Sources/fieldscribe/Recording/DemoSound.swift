@@ -3,7 +3,7 @@ import Core
 import Glibc
 import System
 
-/// The demo's microphone: people reading from a novel, with pauses, played by libasound's `file` plugin.
+/// The demo's microphone: a person who reads from a novel, with pauses, played by libasound's `file` plugin.
 struct DemoSound: Sendable {
     /// The name of the PCM device in the ALSA configuration that the demo writes.
     static let device = "fieldscribe_demo"

@@ -10,7 +10,7 @@ final class ApplianceHandle: Sendable {
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
     /// Sets the current appliance. Stops it immediately if `stop` was already called.
-    func begin(_ appliance: Appliance) {
+    func attach(_ appliance: Appliance) {
         if state.withLock({ state in
             state.appliance = appliance
             return state.isStopped
@@ -19,7 +19,7 @@ final class ApplianceHandle: Sendable {
         }
     }
 
-    func end() { state.withLock { $0.appliance = nil } }
+    func detach() { state.withLock { $0.appliance = nil } }
 
     func stop() {
         state.withLock { state in

@@ -51,8 +51,8 @@ enum RunCommand: Command {
         _ loaded: LoadedConfiguration, _ environment: [String: String], _ handle: ApplianceHandle
     ) async throws -> Bool {
         let appliance = try await Appliance(loaded, environment: environment)
-        handle.begin(appliance)
-        defer { handle.end() }
+        handle.attach(appliance)
+        defer { handle.detach() }
         await appliance.run()
         if let error = appliance.databaseDamage { throw error }
         return appliance.needsRestart

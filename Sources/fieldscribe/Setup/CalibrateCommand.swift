@@ -18,8 +18,8 @@ enum CalibrateCommand: Command {
         let configuration = try arguments.configuration()
         let seconds = arguments[seconds]
         Terminal.say("listening to \(configuration.capture.device) for \(seconds) s; be quiet")
-        let bar = ShareBar("listening")
-        let calibration = try await Calibration.measure(configuration, seconds: seconds) { bar.reached($0) }
+        let bar = TaskProgressBar("listening")
+        let calibration = try await Calibration.measure(configuration, seconds: seconds) { bar.update($0) }
         try Terminal.print(
             "noise floor \(ProgressBar.tenths(calibration.floor)) dBFS, threshold \(calibration.threshold) dBFS\n")
         let path: String

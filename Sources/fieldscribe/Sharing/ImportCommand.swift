@@ -59,7 +59,7 @@ enum ImportCommand: Command {
         case .appliance(let archive):
             try await archive.importCorrections(
                 file.text, name: file.name, recording: file.recording, person: file.person,
-                neighbour: file.neighbour?.text)
+                siblingIdentity: file.siblingIdentity?.text)
         case .readOnly: throw ArchiveConnection.Mode.readOnlyError(connection.directory, name)
         }
     }
@@ -69,6 +69,6 @@ enum ImportCommand: Command {
         let text = try incomingText(try content(ofFile: path, limit: maximumBytes), name: path)
         return CorrectionImport.File(
             name: oneLine(path), text: text, recording: recording, person: person,
-            neighbour: RecordingIdentity(beside: path))
+            siblingIdentity: RecordingIdentity(beside: path))
     }
 }

@@ -52,25 +52,25 @@ final class ProgressBar: Sendable {
         guard lengths.count == count, total > 0 else {
             return "  \(names)\(RecordingScreen.clock(seconds: done))  \(speed)"
         }
-        let share = (done / total).asShare
-        let left = Self.timeLeft(share: share, seconds: seconds).map { ", \($0) left" } ?? ""
+        let fraction = (done / total).asShare
+        let left = Self.timeLeft(fraction: fraction, seconds: seconds).map { ", \($0) left" } ?? ""
         let clock = RecordingScreen.clock(seconds:)
         let text = "  \(names)\(clock(done)) of \(clock(total))  \(speed)\(left)"
-        return Self.bar(share, text, width: Terminal.width)
+        return Self.bar(fraction, text, width: Terminal.width)
     }
 
     /// Returns a bar, its percentage and a text. The bar is shortened to fit `width` columns.
-    static func bar(_ share: Double, _ text: String, width: Int) -> String {
+    static func bar(_ fraction: Double, _ text: String, width: Int) -> String {
         let cells = max(0, min(40, width - text.count - 10))
-        let filled = Int(share * Double(cells))
+        let filled = Int(fraction * Double(cells))
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: cells - filled)
-        return "[\(bar)] \(Int(share * 100)) %\(text)"
+        return "[\(bar)] \(Int(fraction * 100)) %\(text)"
     }
 
     /// Returns the estimated time left, such as `00:40`; nil at the beginning, when there is no estimate yet.
-    static func timeLeft(share: Double, seconds: Double) -> String? {
-        guard share >= 0.02, seconds >= 1 else { return nil }
-        return RecordingScreen.clock(seconds: (seconds * (1 - share) / share).rounded(.up))
+    static func timeLeft(fraction: Double, seconds: Double) -> String? {
+        guard fraction >= 0.02, seconds >= 1 else { return nil }
+        return RecordingScreen.clock(seconds: (seconds * (1 - fraction) / fraction).rounded(.up))
     }
 
     /// Returns the number rounded to one decimal place.
@@ -78,7 +78,7 @@ final class ProgressBar: Sendable {
 }
 
 /// The status line of one task: a bar, the name of the task, and the time left.
-final class ShareBar: Sendable {
+final class TaskProgressBar: Sendable {
     private static let interval: Int64 = 100_000_000
 
     private let task: String
@@ -88,8 +88,8 @@ final class ShareBar: Sendable {
     /// - Parameter task: what is done, such as "adding talk.wav".
     init(_ task: String) { self.task = task }
 
-    /// Shows the completed share of the task, 0 to 1.
-    func reached(_ share: Double) {
+    /// Shows the completed fraction of the task, 0 to 1.
+    func update(_ fraction: Double) {
         let now = MonotonicClock.nanoseconds
         let isDue = drawnAt.withLock { drawnAt in
             guard drawnAt == .min || now - drawnAt >= Self.interval else { return false }
@@ -98,12 +98,12 @@ final class ShareBar: Sendable {
         }
         guard isDue else { return }
         TerminalStatusLine.show(
-            Self.line(task, share: share, seconds: Double(now - began) / 1e9, width: Terminal.width))
+            Self.line(task, fraction: fraction, seconds: Double(now - began) / 1e9, width: Terminal.width))
     }
 
-    static func line(_ task: String, share: Double, seconds: Double, width: Int) -> String {
-        let left = ProgressBar.timeLeft(share: share.asShare, seconds: seconds).map { ", \($0) left" } ?? ""
+    static func line(_ task: String, fraction: Double, seconds: Double, width: Int) -> String {
+        let left = ProgressBar.timeLeft(fraction: fraction.asShare, seconds: seconds).map { ", \($0) left" } ?? ""
         let text = "  \(task)\(left)".prefix(max(0, width - 10))
-        return ProgressBar.bar(share.asShare, String(text), width: width)
+        return ProgressBar.bar(fraction.asShare, String(text), width: width)
     }
 }

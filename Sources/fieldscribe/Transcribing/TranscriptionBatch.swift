@@ -128,11 +128,11 @@ struct TranscriptionBatch: Sendable {
                 return speakers
             }
             try diarization.check()
-            let bar = ShareBar("identifying the speakers")
+            let bar = TaskProgressBar("identifying the speakers")
             // With several files, the status line shows their transcription instead.
             let isShown = progress.count == 1
-            return try await diarization.speakers(in: path, isFile: true, regions: regions) { share in
-                if isShown { bar.reached(share) }
+            return try await diarization.speakers(in: path, isFile: true, regions: regions) { fraction in
+                if isShown { bar.update(fraction) }
             }
         } catch let error as DeviceError {
             await sink.fault(error)

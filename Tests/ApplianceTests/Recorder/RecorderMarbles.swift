@@ -78,7 +78,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
             name: "a missing microphone is reported and shown, and the next press tries again",
             table: """
                 start      | open1            | idle     | off
-                refused1   | !missing a:!missing =faulted | faulted | off!
+                open-failed1 | !missing a:!missing =faulted | faulted | off!
                 ack press-start | =idle open2 | idle     | off
                 opened2    | record2          | recording | off
                 """),
@@ -86,9 +86,9 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
             name: "if the microphone cannot be opened, a stop has no recording, and a later start tries again",
             table: """
                 start stop start | open1      | idle     | off
-                refused1   | !missing a:!missing b:- open2 =faulted | faulted | off!
-                refused1   |                  | faulted  | off!
-                refused2   | !missing c:!missing | faulted | off!
+                open-failed1 | !missing a:!missing b:- open2 =faulted | faulted | off!
+                open-failed1 |                  | faulted  | off!
+                open-failed2 | !missing c:!missing | faulted | off!
                 """),
         RecorderMarbles(
             name: "a recording ends before its close and its beginning are reported",
@@ -173,7 +173,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
             name: "if the microphone cannot be opened, a pause fails like the start",
             table: """
                 start pause | open1           | idle      | off
-                refused1   | !missing a:!missing b:!missing =faulted | faulted | off!
+                open-failed1 | !missing a:!missing b:!missing =faulted | faulted | off!
                 """),
         RecorderMarbles(
             name: "a recording is transcribed during the next recording",
@@ -264,7 +264,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 start opened1 closed1 ended1 | open1 record1 =idle a:1 maintenance | idle | off
                 transcribes |                 | idle     | pulse
                 start      | open2            | idle     | pulse
-                refused2   | !missing b:!missing =faulted | faulted | pulse!
+                open-failed2 | !missing b:!missing =faulted | faulted | pulse!
                 ack start opened3 | =idle open3 record3 interrupt | recording | off
                 stop closed3 ended3 | close3:command d:3 =idle c:3 | idle | pulse
                 interrupted | maintenance     | idle     | off

@@ -146,7 +146,7 @@ struct RecorderWorld {
     private mutating func open(_ attempt: Int, _ generator: inout SeededGenerator) {
         openAttempts.remove(attempt)
         if Int.random(in: 0..<4, using: &generator) == 0 {
-            return apply(.refused(attempt: attempt, DeviceError(.missing, "world", "no microphone")))
+            return apply(.openFailed(attempt: attempt, DeviceError(.missing, "world", "no microphone")))
         }
         recordingCount += 1
         disks[recordingCount] = Disk()
@@ -212,8 +212,8 @@ struct RecorderWorld {
             expect(disks[id]?.hasBegun == false, "recording \(id) is recorded twice")
             disks[id]?.hasBegun = true
             let ends: [RecorderInput.RecordingEnd] = [
-                .complete, .cancelled, .broken(DeviceError(.full, "world", "full")),
-                .failed(DeviceError(.failed, "world", "failed")),
+                .complete, .cancelled, .failed(DeviceError(.full, "world", "full"), isPublished: true),
+                .failed(DeviceError(.failed, "world", "failed"), isPublished: false),
             ]
             pending += [.begun(id, RecorderInput.HealthCheck()), .closed(id), .ended(id, ends[id % ends.count])]
         case .setPaused(let id, let isPaused):

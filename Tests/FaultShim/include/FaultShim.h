@@ -17,8 +17,8 @@
 //   FAULT_WORKER=PROGRAM replaces the decode workers
 //   FAULT_CLOCK=1        a PCM without a clock delivers audio in real time, like a sound card
 //   FAULT_OVERRUN=K      the K-th snd_pcm_readi returns -EPIPE after FAULT_STALL milliseconds (default 300)
-//   FAULT_SUSPEND=K      as after a suspend: from the K-th call on, snd_pcm_readi returns -ESTRPIPE, the first time after
-//                        FAULT_STALL milliseconds, until the PCM is prepared again
+//   FAULT_SUSPEND=K      simulates a suspend: the K-th snd_pcm_readi waits FAULT_STALL milliseconds and returns -ESTRPIPE, as do
+//                        all later ones until the PCM is prepared again
 //   FAULT_WALL=SECONDS   the wall clock always shows this second, counted from 1970
 //   FAULT_UNPLUG=K       from the K-th call on, snd_pcm_readi returns -ENODEV; then snd_pcm_open fails FAULT_REFUSALS times
 

@@ -196,7 +196,7 @@ function openAssignMenu(element, line, scope, label = line.dataset.p ?? 'A') {
       ['rest', 'Everything from here on', from, Infinity]);
   }
   if (isSeveral || !line) scopes.push(['all', 'Everything ' + name + ' says', 0, Infinity, label]);
-  const what = make('select', { 'aria-label': 'What' }, ...scopes.map(([value, text]) => make('option', { value }, text)));
+  const what = make('select', { 'aria-label': 'What to assign' }, ...scopes.map(([value, text]) => make('option', { value }, text)));
   what.value = scope ?? scopes[0][0];
   const assign = other => {
     const [value, , start, end, only] = scopes.find(([value]) => value === what.value), speakers = { ...state.speakers };
@@ -388,7 +388,7 @@ byId('quotations-csv').addEventListener('click', () => {
     .map(row => row.map(cell).join(',') + '\r\n').join(''));
 });
 
-// Shows the number of remaining uncertain words.
+// Shows the number of remaining uncertain words, and enables undo and redo.
 function showRemaining() {
   findUncertain();
   byId('left').textContent = uncertain.length === 1 ? '1 uncertain word' : uncertain.length + ' uncertain words';
@@ -415,7 +415,7 @@ for (const name of ['dragover', 'drop']) addEventListener(name, event => {
   if (name === 'drop') for (const file of event.dataTransfer.files) loadFile(file);
 });
 
-// Keys, by their position on the keyboard, and foot pedals. The user can change each of them.
+// The keyboard shortcuts, by the keys' positions on the keyboard; foot pedals use them, too. The user can change each.
 const resume = () => { if (audio.paused) { seek(now() - 1500); play(); } else audio.pause(); };
 const changeSpeed = by => {
   const choices = [...byId('speed').options], at = choices.findIndex(option => Number(option.value) === audio.playbackRate) + by;
@@ -539,7 +539,7 @@ if (identity) {
       if (line && textOfLine(line) === corrections.open.was) { edit(line); field.value = corrections.open.text; }
     }
   } catch { /* Another version wrote the draft; it stays stored. */ }
-  // Loads the file beside the page last, because it is a separate document.
+  // Loads the files beside the page after the page, because each is a separate document.
   if (server) { /* The server's transcript has all saved corrections. */ }
   else if (document.readyState === 'complete') loadBeside(); else addEventListener('load', loadBeside);
 }

@@ -9,7 +9,7 @@ import System
 
 /// Runs the second pass for recordings that were opened with a private key, and seals them again with the better text.
 /// Keeps the sound of one recording at a time in memory. If it is cancelled, the sealed file stays unchanged.
-struct OpenedSecondPass: Sendable {
+struct OpenedRecordingsSecondPass: Sendable {
     let configuration: Configuration
     let archive: SQLiteArchive
     let opened: OpenedRecordings

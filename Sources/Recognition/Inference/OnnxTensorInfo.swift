@@ -1,8 +1,8 @@
 internal import COnnxRuntime
 import Core
 
-/// The element type and shape of a tensor, or of an input or output that a network declares.
-struct OnnxPort: Hashable {
+/// The element type and shape of a tensor, or of an input or output that a model declares.
+struct OnnxTensorInfo: Hashable {
     /// The name of an input or output; empty for a tensor.
     var name = ""
     /// The library's code for the element type; 0 if this is not a tensor.
@@ -11,7 +11,7 @@ struct OnnxPort: Hashable {
     var shape: [Int]
 }
 
-extension OnnxPort {
+extension OnnxTensorInfo {
     /// - Parameter tensor: the library's description of a tensor; nil for any other value.
     init(name: String = "", tensor: OpaquePointer?, of runtime: OnnxRuntime) throws(DeviceError) {
         guard let tensor else {
