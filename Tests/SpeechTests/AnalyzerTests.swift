@@ -106,6 +106,22 @@ extension Recognizing {
             #expect(try await transcriber.results.collected().isEmpty)
         }
 
+        @Test("if a module was already used, all calls report it, and the other modules' results end with that error")
+        func usedModule() async throws {
+            let used = SpeechDetector()
+            try await SpeechAnalyzer(modules: [used]).finalizeAndFinishThroughEndOfInput()
+            let others = [SpeechDetector(), SpeechDetector()]
+            let analyzer = SpeechAnalyzer(modules: [others[0], used, others[1]])
+            let errors = [
+                await speechError { try await analyzer.prepareToAnalyze() },
+                await speechError { try await analyzer.analyzeSequence(Sounds.buffers([]).stream) },
+                await speechError { try await analyzer.finalizeAndFinishThroughEndOfInput() },
+                await speechError { _ = try await others[0].results.collected() },
+                await speechError { _ = try await others[1].results.collected() },
+            ]
+            #expect(errors.allSatisfy { $0?.message.contains("already used") == true }, "\(errors)")
+        }
+
         @Test("only one input is accepted at a time; a file can finish the analysis")
         func inputs() async throws {
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)

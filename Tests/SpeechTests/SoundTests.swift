@@ -65,6 +65,22 @@ import Testing
         }
     }
 
+    @Test("start times without gaps do not affect resampling")
+    func continuousStartTimes() throws {
+        func chunks(hasTimes: Bool) throws -> [AudioChunk] {
+            var converter = InputConverter(start: .zero)
+            var chunks: [AudioChunk] = []
+            for index in 0..<50 {
+                let samples = (0..<441).map { Int16(truncatingIfNeeded: (441 * index + $0) &* 7_919) }
+                let start = hasTimes ? AudioTime(seconds: Double(index) / 100) : nil
+                chunks += try converter.chunks(
+                    of: AnalyzerInput(buffer: AudioBuffer(int16: samples, sampleRate: 44_100), bufferStartTime: start))
+            }
+            return try chunks + converter.finish()
+        }
+        #expect(try chunks(hasTimes: true) == chunks(hasTimes: false))
+    }
+
     @Test("missing parts of a file become gaps, also at the end of the file and after another file")
     func missingParts() throws {
         var converter = InputConverter(start: SamplePosition(5_000))

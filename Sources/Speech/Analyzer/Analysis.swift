@@ -81,7 +81,11 @@ final class Analysis: Sendable {
             if state.hasFinished { throw Self.finished }
             guard !state.hasStarted else { return }
             state.hasStarted = true
-            state.branches = try makeBranches(state.context)
+            do { state.branches = try makeBranches(state.context) } catch {
+                state.failure = SFSpeechError(error)
+                done.finish()
+                throw error
+            }
             state.runningBranches = state.branches.count
             state.unpreparedBranches = state.branches.count
             progress.withLock { $0.finalizedByBranch = state.branches.map { _ in .zero } }
@@ -95,6 +99,7 @@ final class Analysis: Sendable {
         .invalidState, "this SpeechAnalyzer has finished; create another one")
     private static let cancelled = SFSpeechError(.canceled, "the analysis was cancelled")
 
+    /// Creates a branch for each module. If a module cannot be used, the other modules' results end with its error.
     private func makeBranches(_ context: AnalysisContext) throws -> [any AnalysisBranch] {
         guard !modules.isEmpty else {
             throw SFSpeechError(.invalidState, "this SpeechAnalyzer has no modules; pass a SpeechTranscriber")
@@ -102,13 +107,19 @@ final class Analysis: Sendable {
         let detector = modules.lazy.compactMap { $0 as? SpeechDetector }.first
         let request = BranchRequest(
             options: options, context: context, sensitivity: detector?.sensitivityLevel ?? .medium)
-        return try modules.map { module in
-            guard let module = module as? any AnalyzableModule else {
-                throw SFSpeechError(
-                    .invalidState, "\(type(of: module)) is not a module; pass a SpeechTranscriber or a SpeechDetector")
-            }
-            return try module.makeBranch(request)
+        let branches = modules.map { module in Result { try makeBranch(module, request) } }
+        do { return try branches.map { try $0.get() } } catch {
+            for branch in branches { try? branch.get().finish(throwing: SFSpeechError(error)) }
+            throw error
         }
+    }
+
+    private func makeBranch(_ module: any SpeechModule, _ request: BranchRequest) throws -> any AnalysisBranch {
+        guard let module = module as? any AnalyzableModule else {
+            throw SFSpeechError(
+                .invalidState, "\(type(of: module)) is not a module; pass a SpeechTranscriber or a SpeechDetector")
+        }
+        return try module.makeBranch(request)
     }
 
     private func run(_ branch: any AnalysisBranch, _ index: Int) async {

@@ -6,10 +6,19 @@ import Recognition
 struct InputConverter {
     private var converter: BufferConverter?
     private var format: AudioBuffer.Format?
+    /// Where the audio in this format starts, and its number of frames so far.
+    private var formatStart: SamplePosition
+    private var formatFrames: Int64 = 0
     /// The end of the audio returned so far.
     private(set) var position: SamplePosition
 
-    init(start: SamplePosition) { position = start }
+    init(start: SamplePosition) { (formatStart, position) = (start, start) }
+
+    /// The end of the input so far. `position` lags behind it by the audio in the resampler.
+    private var inputEnd: SamplePosition {
+        guard let format else { return position }
+        return formatStart + formatFrames * Int64(SamplePosition.rate) / Int64(format.sampleRate)
+    }
 
     /// Returns a buffer's audio, preceded by any remaining audio of the previous buffer.
     ///
@@ -20,19 +29,20 @@ struct InputConverter {
         if input.missing > 0 {
             chunks = try finish()
             chunks.append(skip(to: position + input.missing))
-        } else if let start = input.bufferStartTime?.position, start != position {
-            chunks = try finish()
-            guard start >= position - Self.tolerance else {
+        } else if let start = input.bufferStartTime?.position {
+            guard start >= inputEnd - Self.tolerance else {
                 throw DeviceError(
                     .damaged, "append", on: "audio input",
-                    "starts at \(start.seconds) s, but the previous buffer ended at \(position.seconds) s",
+                    "starts at \(start.seconds) s, but the previous buffer ended at \(inputEnd.seconds) s",
                     remedy: "pass buffers in chronological order")
             }
-            if start > position + Self.tolerance {
+            if start > inputEnd + Self.tolerance {
+                chunks = try finish()
                 chunks.append(skip(to: start))
             }
         }
         let samples = try convert(input.buffer, after: &chunks)
+        formatFrames += Int64(input.buffer.frameLength)
         if !samples.isEmpty { append(samples, to: &chunks) }
         return chunks
     }
@@ -53,10 +63,10 @@ struct InputConverter {
     ) throws(DeviceError) -> [Int16] {
         if buffer.format != format {
             chunks += try finish()
-            format = buffer.format
             if buffer.format != .native {
                 converter = try BufferConverter(rate: buffer.sampleRate, channels: buffer.channelCount)
             }
+            (format, formatStart, formatFrames) = (buffer.format, position, 0)
         }
         switch (buffer.samples, converter) {
         case (.int16(let samples), nil): return samples

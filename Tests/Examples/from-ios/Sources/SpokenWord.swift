@@ -9,7 +9,7 @@ import Speech
     private var recognitionRequest: SFSpeechAudioBufferRecognitionRequest?
     private var recognitionTask: SFSpeechRecognitionTask?
     private let microphone: Microphone  // audio
-    private var recording: Task<Void, any Error>?  // audio
+    private var recording: Task<Void, Never>?  // audio
 
     /// Replaces the app's text view: each change is printed.
     private(set) var text = "" {
@@ -46,7 +46,9 @@ import Speech
             Task { @MainActor in self.handle(result, error) }
         }
         recording = Task { [microphone] in  // audio
-            for try await input in microphone { request.append(input.buffer) }  // audio
+            do {  // audio
+                for try await input in microphone { request.append(input.buffer) }  // audio
+            } catch { self.handle(nil, error) }  // audio
         }
     }
 
