@@ -128,10 +128,12 @@ struct MoonshineReaderTests {
             try text(reader, of: loud.map { Int16(clamping: Int($0) + 3_000) }).lowercased().hasPrefix("go forward"))
     }
 
-    @Test("alternatives come from the beam, without duplicates, with valid confidences")
-    func alternatives() throws {
+    @Test(
+        "alternatives come from the beam, without duplicates, with valid confidences",
+        arguments: [[], ["Jon Dashwood", "Ouagadougou"]])
+    func alternatives(phrases: [String]) throws {
         guard let realModel else { return }
-        let reader = try MoonshineReader(realModel, profile: .live)
+        let reader = try MoonshineReader(realModel, profile: .live, phrases: phrases)
         let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0870.wav")
         let outcome = try samples.withUnsafeBufferPointer { try reader.read($0, alternatives: 3, speech: 7) }
         #expect(!outcome.alternatives.isEmpty && outcome.alternatives.count <= 3)

@@ -192,12 +192,12 @@ import TestKit
     ///
     /// - Parameter tenths: the interval at which the worker is free, in tenths of a second.
     private static func partials(
-        _ samples: [Int16], groups: GroupSettings, every tenths: Int = 1
+        _ samples: [Int16], groups: GroupSettings, every tenths: Int = 1, mode: String = "partials"
     ) async -> (reported: [(id: Int, range: SampleRange, text: String)], lastOpen: [Int: SampleRange]) {
         var cutter = UtteranceCutter(
             settings: SpeechSettings().limited(toSeconds: groups.maximumSeconds), groups: groups, start: .zero,
             firstID: 1)
-        var partials = PartialSession(command: TranscriberTests.pool("partials").partials)
+        var partials = PartialSession(command: TranscriberTests.pool(mode).partials)
         var results: [(id: Int, range: SampleRange, text: String)] = []
         var lastOpen: [Int: SampleRange] = [:]
         for start in stride(from: 0, to: samples.count, by: 1_600) {
@@ -264,5 +264,12 @@ import TestKit
         let (results, lastOpen) = await Self.partials(samples, groups: GroupSettings())
         #expect(Set(results.map(\.id)) == [1, 2] && lastOpen.count == 2)
         #expect(results.allSatisfy { $0.text == "\($0.range.count)" })
+    }
+
+    @Test("a partial result is reported even if the previous utterance had the same text")
+    func repeatedPartials() async throws {
+        let samples = TranscriberTests.bursts([12, 20]) + [Int16](repeating: 0, count: 80_000)
+        let (results, _) = await Self.partials(samples, groups: GroupSettings(), mode: "same")
+        #expect(results.map(\.id) == [1, 2])
     }
 }

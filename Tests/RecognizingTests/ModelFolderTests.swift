@@ -38,7 +38,7 @@ import TestKit
         #expect(ModelFolder.sounds(of: model.model.acousticModel)?.isSuperset(of: ["AA", "ZH", "SIL"]) == true)
     }
 
-    @Test("a user's model is recognized by its kinds of files, and can decode speech")
+    @Test("a user's model with unusual file names is recognized, and can decode speech")
     func userModel() throws {
         let model = ModelFolder(path: try turtle())
         #expect(model.problems == [])
@@ -52,6 +52,20 @@ import TestKit
         }.words.map(\.text)
         #expect(words.first == "go" && words.suffix(2) == ["ten", "meters"], "\(words)")
         #expect(recognizer.engine.model == "turtle")
+    }
+
+    @Test("a model's file LANGUAGE determines the pronunciation of unknown words")
+    func language() throws {
+        let path = try turtle()
+        func pronunciation() throws -> [String]? {
+            try Pronunciations(model: PocketSphinxModel(folder: path)).pronunciations(of: ["balafon"])["balafon"]
+        }
+        #expect(try pronunciation()?.first == "B AE L AE F AH N")
+        try write("de\n", to: "\(path)/LANGUAGE")
+        // eSpeak NG's German phonemes cannot be converted to the model's phones.
+        #expect(try pronunciation()?.first != "B AE L AE F AH N")
+        let model = ModelFolder(path: path)
+        #expect(try model.language == "de" && model.model.preparation(of: nil, cachedIn: path).language == "de")
     }
 
     @Test(

@@ -2,7 +2,7 @@
 
 Its result for an utterance is one word that contains the number of samples and the adaptation state, which the protocol calls
 channel. The result of a survey is the cepstral mean 7 and candidate warps. A request for partial results makes the worker exit,
-except in the mode partials. Modes marked "once" act only if FILE does not exist, and create it. Modes:
+except in the modes partials and same. Modes marked "once" act only if FILE does not exist, and create it. Modes:
 
     plain         does nothing special
     refuse        reports that it has no model
@@ -18,6 +18,7 @@ except in the mode partials. Modes marked "once" act only if FILE does not exist
     parts         returns a word for each part of a group, with the part's number and length; an alternative for the group; and a
                   voice for each part except the first
     partials      acts like parts; a partial result contains the number of samples so far
+    same          gives the same partial result for all audio
     holed         its word does not cover the first and the last second of an utterance over 6 s
     torn          acts like holed, and exits during shorter utterances
     stopped FILE  stops itself with a signal during its first utterance, once
@@ -51,10 +52,10 @@ say(ready={"name": "fake", "version": "1", "model": mode})
 while True:
     kind, payload = frame()
     request, samples = json.loads(payload), 0
-    if request["partials"] and mode == "partials":
+    if request["partials"] and mode in ["partials", "same"]:
         while (piece := frame())[0] == b"a":
             samples += len(piece[1]) // 2
-            say(partial=str(samples))
+            say(partial=str(samples) if mode == "partials" else "yes")
         say(done=True)
         continue
     if request["partials"]:

@@ -53,7 +53,7 @@ import TestKit
         #expect(dictionary.hasPrefix("'bout B AW T\n"))
         _ = try write("balafon\ngriot\n")
         #expect(try model.prepare(path, cachedIn: folder.file("cache")).report != nil)
-        // The result lacks a file.
+        // Now the earlier result lacks a file.
         try FileManager.default.removeItem(atPath: first.dictionary)
         _ = try write("balafon\n")
         #expect(try model.prepare(path, cachedIn: folder.file("cache")).report != nil)
@@ -111,6 +111,12 @@ import TestKit
     func unusableVocabulary() throws {
         let empty = try write("# nothing\n")
         #expect(thrown { _ = try model.prepare(empty, cachedIn: folder.file("cache")) }?.code == .unsupported)
+        let (prepared, _) = try model.prepare(empty, and: "griot\n", cachedIn: folder.file("cache"))
+        #expect(try text(prepared.dictionary).contains("\ngriot "))
+        // The only usable word is part of an unusable phrase.
+        let unusable = "the zorp\nzorp = Z QQ\n"
+        #expect(
+            thrown { _ = try model.prepare(nil, and: unusable, cachedIn: folder.file("cache")) }?.code == .unsupported)
         let missing = thrown { _ = try model.prepare(folder.file("none"), cachedIn: folder.file("cache")) }
         #expect(missing?.code == .missing && missing?.message.contains("none") == true)
     }

@@ -1,8 +1,8 @@
 import Core
 import System
 
-/// Prepares the user's vocabulary, if any, and then loads PocketSphinx. The recorder does both in the worker's process,
-/// so that a crash cannot harm a recording.
+/// Prepares the vocabulary and the learned words, if any, and then loads PocketSphinx. The recorder does both in the
+/// worker's process, so that a crash cannot harm a recording.
 package struct PocketSphinxProvider: RecognizerProvider {
     private let options: WorkerOptions
     private let profile: DecoderProfile
@@ -58,8 +58,8 @@ package struct PocketSphinxProvider: RecognizerProvider {
         return try PocketSphinxRecognizer(model: model, profile: options.hint == .search ? .search : profile)
     }
 
-    /// Returns the path of the user's vocabulary. With the hint `confirmation`, it is the path of the user's grammar if
-    /// there is one, and `ConfirmationGrammar` otherwise.
+    /// Returns the path of the user's vocabulary; nil if there is none. With the hint `confirmation`, returns the path
+    /// of the user's grammar or, if there is none, of a file with `ConfirmationGrammar`.
     private func vocabularyForHint() throws(DeviceError) -> String? {
         guard options.hint == .confirmation else { return options.vocabulary }
         if let vocabulary = options.vocabulary {

@@ -11,7 +11,7 @@ package final class MoonshineReader {
         var alternatives: [Alternative]
         /// The evidence for each word, even if the words were rejected.
         package var evidence: [WordConfidence.Evidence]
-        /// The evidence for the whole text; nil if there is no text.
+        /// The evidence for the whole text; nil if the audio was not decoded.
         package var gate: SpeechGate.Evidence?
         /// The rejected text if it may still be speech or is probably in another language; nil otherwise. The caller
         /// checks whether the audio contains a voice.
@@ -39,7 +39,7 @@ package final class MoonshineReader {
     /// - Parameters:
     ///   - phrases: words and phrases to prefer, as the user writes them. Phrases widen the beam of `fast`.
     ///   - learned: additional phrases, learned from corrections.
-    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported` for the file.
+    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported` for a file or the runtime.
     package init(
         _ model: MoonshineModel, profile: MoonshineProfile, phrases: [String] = [], learned: [String] = []
     ) throws(DeviceError) {
@@ -75,7 +75,7 @@ package final class MoonshineReader {
     ///
     /// - Parameters:
     ///   - samples: mono, 16 kHz.
-    ///   - alternatives: the maximum number of other hypotheses. There are always fewer than the beam's width.
+    ///   - alternatives: the maximum number of other hypotheses, which the beam's width also limits.
     ///   - speech: the seconds of speech found by the voice detector.
     package func read(
         _ samples: UnsafeBufferPointer<Int16>, alternatives: Int, speech: Double
@@ -112,7 +112,8 @@ package final class MoonshineReader {
         let emptyRange = SampleRange(.zero, .zero)
         return Outcome(
             words: zip(words, confidences).map { Word($0.text, emptyRange, confidence: $1) },
-            alternatives: self.alternatives(sequences, maximumCount: alternatives), evidence: evidence, gate: gate)
+            alternatives: self.alternatives(sequences, to: gate.text, maximumCount: alternatives), evidence: evidence,
+            gate: gate)
     }
 
     private typealias DecodedWord = (text: String, tokens: Range<Int>, evidence: WordConfidence.Evidence)
@@ -138,16 +139,16 @@ package final class MoonshineReader {
         }
     }
 
-    private func alternatives(_ sequences: [TokenSequence], maximumCount: Int) -> [Alternative] {
+    /// Returns the hypotheses that differ from the text.
+    private func alternatives(_ sequences: [TokenSequence], to text: String, maximumCount: Int) -> [Alternative] {
         guard maximumCount > 0, let best = sequences.first else { return [] }
         let weights = sequences.map { exp($0.score - best.score) }
         let total = weights.reduce(0, +)
-        var seen: Set<String> = []
+        var seen: Set = ["", text]
         return zip(sequences, weights).compactMap { sequence, weight in
             let text = network.tokenizer.words(of: sequence.tokens).map(\.text).joined(separator: " ")
-            return seen.insert(text).inserted && !text.isEmpty
-                ? Alternative(text: text, confidence: weight / total) : nil
-        }.dropFirst().prefix(maximumCount).map { $0 }
+            return seen.insert(text).inserted ? Alternative(text: text, confidence: weight / total) : nil
+        }.prefix(maximumCount).map { $0 }
     }
 
     /// Returns the samples without DC offset, amplified if they are quiet; nil if they are too few or all equal.

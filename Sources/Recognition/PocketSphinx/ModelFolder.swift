@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// An installed PocketSphinx model and the properties that its files have.
+/// An installed PocketSphinx model, with properties read from its files.
 package struct ModelFolder: Hashable, Sendable {
     /// The folder of Debian's model packages.
     package static let debian = "/usr/share/pocketsphinx/model"
@@ -9,20 +9,19 @@ package struct ModelFolder: Hashable, Sendable {
     /// The folder, without a trailing slash.
     package let path: String
     package let model: PocketSphinxModel
-    /// The language from the file LANGUAGE or the folder's name, such as `en-US`; empty if unknown.
-    package let language: String
     /// The sample rate of the training audio, in hertz.
     let sampleRate: Int
     package let files: [String]
     package let bytes: Int64
 
     package var name: String { model.name }
+    /// The language, such as `en-US`; empty if unknown.
+    package var language: String { model.language }
 
     /// Reads a model's folder, complete or not; `problems` lists its defects.
     package init(path: String) {
         self.path = withoutTrailingSlash(path)
         model = PocketSphinxModel(folder: self.path)
-        language = LanguageTag(ofFolder: self.path)?.text ?? Self.language(of: model.name)
         sampleRate =
             Self.parameters(of: model.acousticModel)["-samprate"].flatMap { Double($0) }.map { Int(nearest: $0) }
             ?? 16_000

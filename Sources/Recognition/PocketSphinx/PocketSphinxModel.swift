@@ -8,6 +8,8 @@ package struct PocketSphinxModel: Hashable, Sendable {
     package static let debian = "/usr/share/pocketsphinx/model/en-us"
 
     package var name: String
+    /// The language from the file LANGUAGE or the folder's name, such as `en-US`; empty if unknown.
+    let language: String
     var acousticModel: String
     package var languageModel: String
     package var dictionary: String
@@ -28,6 +30,7 @@ package struct PocketSphinxModel: Hashable, Sendable {
     package init(folder: String, languageModel: String? = nil, dictionary: String? = nil) {
         let folder = withoutTrailingSlash(folder)
         name = lastName(of: folder)
+        language = LanguageTag(ofFolder: folder)?.text ?? ModelFolder.language(of: name)
         let names = (try? System.names(inFolder: folder)) ?? []
         acousticModel = Self.choose("\(name)", orOnlyOf: names, in: folder) { name in
             access("\(folder)/\(name)/mdef", F_OK) == 0
@@ -91,7 +94,7 @@ package struct PocketSphinxModel: Hashable, Sendable {
 }
 
 extension PocketSphinxModel {
-    /// Returns the preparation of a user's vocabulary for this model.
+    /// Returns an object that prepares a user's vocabulary for this model.
     ///
     /// - Parameters:
     ///   - file: the vocabulary file; nil to use only learned words.
@@ -103,11 +106,11 @@ extension PocketSphinxModel {
     ) throws(DeviceError) -> VocabularyPreparation {
         VocabularyPreparation(
             file: file, learned: learned, dictionary: dictionary, languageModel: languageModel,
-            language: ModelFolder.language(of: name), sounds: try sounds(), folder: folder)
+            language: language, sounds: try sounds(), folder: folder)
     }
 
-    /// Prepares a vocabulary, or reuses an earlier result. Returns this model with the vocabulary, and the report; nil
-    /// if an earlier result was reused.
+    /// Prepares a vocabulary, or reuses an earlier result. Returns this model with the vocabulary, and the report. The
+    /// report is nil if an earlier result was reused.
     package func prepare(
         _ file: String?, and learned: String? = nil, cachedIn folder: String
     ) throws(DeviceError) -> (model: PocketSphinxModel, report: VocabularyReport?) {

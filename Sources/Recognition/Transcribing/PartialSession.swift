@@ -33,7 +33,7 @@ struct PartialSession {
         }
     }
 
-    /// The result of a step, in which `worker` is nil after a failure.
+    /// The result of a step; `worker` is nil after a failure.
     struct Outcome: Sendable {
         fileprivate var worker: Lease?
         fileprivate var ends: Bool
@@ -49,12 +49,13 @@ struct PartialSession {
     private var isBusy = false
     /// The ID of the first utterance that is not yet decoded to its end.
     private var utterance = 0
-    /// Whether the worker has started this utterance.
+    /// Whether the worker has started `utterance`.
     private var isDecoding = false
     private var decodedUpTo = SamplePosition.zero
     /// The texts of the open group's utterances, by ID.
     private var texts: [Int: String] = [:]
-    private var reportedText = ""
+    /// The group and the text of the last report.
+    private var reported = (id: 0, text: "")
 
     init(command: WorkerCommand) { self.command = command }
 
@@ -62,7 +63,7 @@ struct PartialSession {
     mutating func next(of cutter: UtteranceCutter, adaptation: AdaptationState?, isWanted: Bool) -> Step? {
         guard !isBusy else { return nil }
         guard isWanted else {
-            (worker, isDecoding, texts) = (nil, false, [:])
+            (worker, isDecoding, texts, reported.text) = (nil, false, [:], "")
             return nil
         }
         var step = Step(command: command, worker: worker, adaptation: adaptation)
@@ -104,11 +105,12 @@ struct PartialSession {
         }
         texts = texts.filter { $0.key >= open.id }
         let text = texts.sorted { $0.key < $1.key }.map(\.value).filter { !$0.isEmpty }.joined(separator: " ")
+        let previousText = reported.id == open.id ? reported.text : ""
         // The group may already be complete when the end of its last utterance is decoded.
-        guard outcome.text != nil, text != reportedText || (outcome.ends && !text.isEmpty),
+        guard outcome.text != nil, text != previousText || (outcome.ends && !text.isEmpty),
             outcome.decodedUpTo > open.audio.start
         else { return nil }
-        reportedText = text
+        reported = (open.id, text)
         return (open.id, SampleRange(open.audio.start, outcome.decodedUpTo), text)
     }
 }

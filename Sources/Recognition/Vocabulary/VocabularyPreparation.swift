@@ -19,14 +19,17 @@ package struct VocabularyPreparation: Sendable {
 
     /// Returns the report on the vocabulary without preparing it.
     ///
-    /// - Throws: `DeviceError` with `missing` or `denied` for a file that cannot be read.
+    /// - Throws: `DeviceError` with `missing` or `denied` for a file that cannot be read, `unsupported` for a grammar
+    ///   that cannot be used.
     package func check() throws(DeviceError) -> VocabularyReport { try parse(text()).report }
 
     /// Prepares the vocabulary, or reuses an earlier result for the same files.
     ///
     /// - Parameter base: returns the model's own probabilities; called only if something must be prepared.
-    /// - Returns: the paths of the extended dictionary and of the language model or grammar, and the report; nil if an
-    ///   earlier result was reused.
+    /// - Returns: the paths of the extended dictionary and of the language model or grammar, and the report. The report
+    ///   is nil if an earlier result was reused.
+    /// - Throws: the errors of `check`; `DeviceError` with `unsupported` if no line of the vocabulary or the learned
+    ///   words can be used.
     func prepare(
         base: () throws(DeviceError) -> PhraseModel.Base
     ) throws(DeviceError) -> (dictionary: String, addition: PocketSphinxModel.Addition, report: VocabularyReport?) {
@@ -44,11 +47,12 @@ package struct VocabularyPreparation: Sendable {
             return (dictionaryPath, addition, nil)
         }
         let parsed = try parse(text)
-        guard !parsed.report.isEmpty else {
+        let phrases = phrases(parsed)
+        guard isGrammar ? !parsed.report.isEmpty : !phrases.isEmpty else {
             let path = file ?? LearnedFile.name
             throw DeviceError(
                 .unsupported, "vocabulary",
-                "\(path): contains no usable words; run fieldscribe vocabulary check \(path) to find out why")
+                "\(path): contains no usable lines; run fieldscribe vocabulary check \(path) to find out why")
         }
         try makeFolder(resultFolder)
         let paths = [dictionaryPath, modelPath, sumsPath]
@@ -60,7 +64,7 @@ package struct VocabularyPreparation: Sendable {
         let content =
             isGrammar
             ? GrammarFile(text).text(naming: parsed.lexicon.names)
-            : PhraseModel(phrases(parsed), base: try base()).arpa
+            : PhraseModel(phrases, base: try base()).arpa
         try durableReplace(path: modelPath, with: content)
         try durableReplace(path: dictionaryPath, with: parsed.lexicon.extendedDictionary())
         // The digests are written last: if they exist, so do the other files.
@@ -73,7 +77,7 @@ package struct VocabularyPreparation: Sendable {
     /// Deletes the results that contain learned words.
     ///
     /// - Parameters:
-    ///   - folder: the folder that contains the results, which need not exist.
+    ///   - folder: the folder that contains the results. It may be missing.
     ///   - name: the result to keep.
     /// - Throws: `DeviceError` for a result that cannot be deleted.
     static func removeLearned(from folder: String, but name: String? = nil) throws(DeviceError) {
@@ -82,8 +86,8 @@ package struct VocabularyPreparation: Sendable {
         }
     }
 
-    /// Returns digests that detect damaged results, because the decoder would exit the process on reading them; nil if
-    /// a result cannot be read.
+    /// Returns digests that detect damaged files, because the decoder would exit the process when it reads such a file;
+    /// nil if a file cannot be read.
     private static func sums(of paths: [String]) -> [UInt8]? {
         var text = ""
         for path in paths {
@@ -155,7 +159,7 @@ package struct VocabularyPreparation: Sendable {
         var hash = Self.hash([])
         func add(_ bytes: some Sequence<UInt8>) { hash = Self.hash(bytes, after: hash) }
         // Increment this version when the same words give a different result.
-        add("fieldscribe vocabulary 2\n\(text)\n".utf8)
+        add("fieldscribe vocabulary 3\n\(text)\n".utf8)
         let isLearned = learned != nil && !GrammarFile.isGrammar(text)
         if isLearned, let learned { add("learned \(LearnedFile.defaultFrequency)\n\(learned)\n".utf8) }
         for path in [dictionary, languageModel] {

@@ -22,7 +22,7 @@ final class Pronunciations {
     init(model: PocketSphinxModel) throws(DeviceError) {
         dictionary = try MappedFile(model.dictionary)
         sounds = try model.sounds()
-        voice = EspeakVoice(language: ModelFolder.language(of: model.name))
+        voice = EspeakVoice(language: model.language)
     }
 
     /// Returns, for each word, the variants that consist of dictionary words, or its most likely variant if none do.
