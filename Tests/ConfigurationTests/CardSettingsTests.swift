@@ -10,7 +10,7 @@ import TestKit
 @Suite("fieldscribe.txt on a card") struct CardSettingsTests {
     private let folder = TemporaryFolder()
 
-    /// The defaults, but with copies prevented, because the unreadable part may have named recipients.
+    /// The defaults, but without copies, because an unreadable file may have named recipients.
     private var baseWithoutCopies: Configuration {
         var configuration = CardSettings.base
         configuration.export.recipients = [Configuration.Export.nobody]
@@ -102,6 +102,11 @@ import TestKit
             ("serial-console = ttyS1", "allowed: yes, no"),
             ("rtc = ds1307", "allowed: none, ds3231, pcf8523"), ("upgrade-key = age1x", "begins with RW"),
             ("after-export = keep\nstorage.after-export = erase", "set twice"),
+            ("export.recipients = nobody\nrecipients = nobody", "set twice"),
+            ("sticks = none\nexport.sticks = any", "set twice"),
+            ("microphone = auto\ncapture.device = alsa:default", "set twice"),
+            ("panel.button = gpio:GPIO5\nbutton = 6", "set twice"),
+            ("lamp = 5\npanel.lamp = gpio:GPIO6", "set twice"),
             ("after-export = ersae", "keep, erase-after"),
             ("x]\n[control.group = a", "is not a setting"), ("microphone = radio", "allowed: alsa:"),
         ])
@@ -120,7 +125,7 @@ import TestKit
     }
 
     @Test(
-        "can be UTF-16 in both byte orders, with and without a byte order mark",
+        "can be UTF-16 in either byte order, with or without a byte order mark",
         arguments: [true, false], [true, false])
     func utf16(isLittleEndian: Bool, hasByteOrderMark: Bool) {
         let text = "\(hasByteOrderMark ? "\u{FEFF}" : "")name = A\r\nvocabulary = W\u{F6}rter.txt\r\nbad\r\n"
@@ -154,6 +159,21 @@ import TestKit
         }
     }
 
+    @Test("a line that is not text prevents copies, because it may name recipients or sticks; a comment does not")
+    func notTextPreventsCopies() {
+        let line = Array("recipients = nobody # B".utf8) + [0xFC] + Array("ro\n".utf8)
+        let known = Array("recipients = age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd\n".utf8)
+        for bytes in [line, line + known, known + line] {
+            let settings = CardSettings(bytes) { _ in false }
+            #expect(settings.configuration == baseWithoutCopies)
+            #expect(
+                settings.problems.count == 1 && settings.problems[0].contains("Nothing is copied until"),
+                "\(settings.problems)")
+        }
+        let comment = CardSettings(Array("#".utf8) + line) { _ in false }
+        #expect(comment.problems.isEmpty && comment.configuration == CardSettings.base)
+    }
+
     @Test("the card's sample sets nothing, and each of its lines is valid")
     func sample() throws {
         let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -179,7 +199,8 @@ import TestKit
         func read() -> CardFolder.Outcome { CardFolder(folder.path, zones: folder.path).read(vocabularyAt: path) }
         #expect(read().problems == ["vocabulary: words.txt is not beside this file"])
         try durableReplace(path: folder.file("words.txt"), with: "Koudougou\n* 3\n")
-        #expect(read().problems.count == 2 && read().settings.configuration.recognizer.vocabulary == nil)
+        #expect(read().problems.count == 2 && read().problems.last?.hasPrefix("words.txt:2: ") == true)
+        #expect(read().settings.configuration.recognizer.vocabulary == nil)
         #expect(read().settings.configuration.panel.style == .mark)
         #expect(read().resultText.split(separator: "\r\n").count == 3)
         try durableReplace(path: folder.file("words.txt"), with: "Koudougou\r\n")

@@ -57,7 +57,7 @@ package struct CardFolder {
         guard let name = outcome.settings.vocabulary else { return outcome }
         do throws(DeviceError) {
             let words = try file(name, upTo: VocabularyFile.maximumBytes)
-            let vocabularyProblems = StickSettings.vocabularyProblems(words)
+            let vocabularyProblems = StickSettings.vocabularyProblems(words, in: name)
             if vocabularyProblems.isEmpty {
                 outcome.vocabulary = words
                 outcome.settings.setVocabulary(path: vocabularyPath)

@@ -54,21 +54,24 @@ package struct CardSettings: Hashable, Sendable {
             refuseCopies()
             return
         }
-        for (index, line) in cardLines(of: bytes).enumerated() {
+        let lines = cardLines(of: bytes)
+        for (index, line) in lines.enumerated() {
             guard let line else {
-                problems.append("line \(index + 1): is not text; save the file as plain text in UTF-8")
+                problems.append(
+                    "line \(index + 1): is not text; save the file as plain text in UTF-8. \(Self.nothingCopied)")
                 continue
             }
             if let problem = parse(line, number: index + 1, isTimeZone) {
                 problems.append("line \(index + 1): \(PrivateKey.refusing(problem))")
             }
         }
+        if lines.contains(nil) { refuseCopies() }
     }
 
     /// Sets the path at which the recorder finds the user's vocabulary.
     mutating func setVocabulary(path: String) { configuration.recognizer.vocabulary = path }
 
-    /// Prevents all copies, because the unreadable part may have named recipients.
+    /// Prevents all copies. Used if a file or line that may name recipients cannot be read.
     mutating func refuseCopies() { configuration.export.recipients = [Configuration.Export.nobody] }
 
     /// The content of the recorder's configuration file: each setting that differs from its default.
@@ -95,15 +98,14 @@ package struct CardSettings: Hashable, Sendable {
         }
         lineNumbers[path] = number
         // These keys are handled below even if they have no value, because an invalid value must prevent all copies.
-        let setsRecipients = ["recipients", "export.recipients", "sticks", "export.sticks"].contains(key)
-        guard !value.isEmpty || setsRecipients else {
+        guard !value.isEmpty || ["export.recipients", "export.sticks"].contains(path) else {
             return "\(key) has no value; put a # in front of the line to use the default"
         }
-        return set(key, String(value), isTimeZone).map { "\(key): \($0)" }
+        return set(path, String(value), isTimeZone).map { "\(key): \($0)" }
     }
 
-    private mutating func set(_ key: String, _ value: String, _ isTimeZone: (String) -> Bool) -> String? {
-        switch key {
+    private mutating func set(_ path: String, _ value: String, _ isTimeZone: (String) -> Bool) -> String? {
+        switch path {
         case "name":
             let isName = value.allSatisfy { $0.isASCIIAlphanumeric || $0 == "-" }
             guard isName, value.count <= 63, value.first != "-", value.last != "-" else {
@@ -142,20 +144,20 @@ package struct CardSettings: Hashable, Sendable {
                     "is not a minisign public key; copy the line that begins with RW (56 characters) from the .pub file"
             }
             upgradeKey = value
-        case "recipients", "export.recipients":
-            let problem = value.isEmpty ? "has no value" : set("export.recipients", to: value)
+        case "export.recipients":
+            let problem = value.isEmpty ? "has no value" : set(path, to: value)
             // The recipients are unknown, so no copies may be made.
             if problem != nil { refuseCopies() }
-            return problem.map { "\($0). Nothing is copied until this line is corrected" }
-        case "sticks", "export.sticks":
-            let problem = value.isEmpty ? "has no value" : set("export.sticks", to: value)
+            return problem.map { "\($0). \(Self.nothingCopied)" }
+        case "export.sticks":
+            let problem = value.isEmpty ? "has no value" : set(path, to: value)
             if problem != nil { configuration.export.sticks = .none }
-            return problem.map { "\($0). Nothing is copied until this line is corrected" }
-        case "microphone": return set("capture.device", to: value.lowercased() == "auto" ? Self.microphone : value)
-        case "button", "lamp": return set("panel.\(key)", to: Self.address(value))
+            return problem.map { "\($0). \(Self.nothingCopied)" }
+        case "capture.device": return set(path, to: value.lowercased() == "auto" ? Self.microphone : value)
+        case "panel.button", "panel.lamp": return set(path, to: Self.address(value))
         default:
-            guard let path = Self.paths[key] ?? (key.contains(".") ? key : nil) else {
-                return "is not a setting; \(suggestion(for: key, among: Self.names))"
+            guard path.contains(".") else {
+                return "is not a setting; \(suggestion(for: path, among: Self.names))"
             }
             return set(path, to: value)
         }
@@ -176,6 +178,8 @@ package struct CardSettings: Hashable, Sendable {
         }
     }
 
+    private static let nothingCopied = "Nothing is copied until this line is corrected"
+
     private static let clocks = ["none", "ds3231", "pcf8523"]
 
     /// Converts `17` and `GPIO17` to the same address.
@@ -187,17 +191,14 @@ package struct CardSettings: Hashable, Sendable {
 
     /// The keys in `fieldscribe.conf` for short names on the card.
     private static let paths = [
-        "style": "panel.style", "shutdown": "panel.shutdown", "after-export": "storage.after-export",
-        "settings-by-stick": "export.settings",
+        "microphone": "capture.device", "button": "panel.button", "lamp": "panel.lamp", "style": "panel.style",
+        "shutdown": "panel.shutdown", "after-export": "storage.after-export", "recipients": "export.recipients",
+        "sticks": "export.sticks", "settings-by-stick": "export.settings",
     ]
 
     /// All names without a section.
     static let names =
-        [
-            "name", "language", "time-zone", "vocabulary", "microphone", "button", "lamp", "recipients", "rtc",
-            "serial-console", "upgrade-key", "sticks",
-        ]
-        + paths.keys.sorted()
+        ["name", "language", "time-zone", "vocabulary", "rtc", "serial-console", "upgrade-key"] + paths.keys.sorted()
 
     /// The settings on which the image depends, each with the reason why a line cannot change it.
     private static let fixedSettings = [

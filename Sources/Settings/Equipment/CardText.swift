@@ -1,7 +1,8 @@
 /// Returns the lines of a text file from any system: UTF-8 or UTF-16, with or without a byte order mark, with any line
 /// ends.
 ///
-/// - Returns: Each line without its line end; nil for a line that is not text.
+/// - Returns: Each line without its line end; nil for a line that is not text. A comment may be in any encoding and is
+///   returned without its text.
 func cardLines(of bytes: [UInt8]) -> [String?] {
     if let text = decodedUTF16(bytes) {
         return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
@@ -13,7 +14,8 @@ func cardLines(of bytes: [UInt8]) -> [String?] {
         rows += line.split(separator: UInt8(ascii: "\r"), omittingEmptySubsequences: false)
     }
     return rows.map { row in
-        row.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } ? nil : String(validating: row, as: UTF8.self)
+        if row.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) { return nil }
+        return row.first == UInt8(ascii: "#") ? "#" : String(validating: row, as: UTF8.self)
     }
 }
 

@@ -29,8 +29,8 @@ extension Configuration {
             partials: partialsCommand(preferred, pocketSphinx))
     }
 
-    /// Returns the command for partial results: PocketSphinx, word by word, if the board has memory for it in addition
-    /// to the engine; otherwise greedy decoding of the utterance so far.
+    /// Returns the command for partial results. If the board has memory for PocketSphinx in addition to the engine,
+    /// PocketSphinx decodes word by word. Otherwise, the engine's profile `fast` decodes the utterance so far.
     private func partialsCommand(_ preferred: WorkerCommand, _ pocketSphinx: PocketSphinxEngine) -> WorkerCommand {
         if partialsEngine is PocketSphinxEngine, let command = try? pocketSphinx.command(self, profile: "live") {
             return command

@@ -11,7 +11,7 @@ package final class DecodeWorkers: Sendable {
 
     /// Returns the workers for live transcription, which are started when needed.
     ///
-    /// - Throws: `DeviceError` with `missing` or `denied` if the model is not complete.
+    /// - Throws: The errors of `Configuration.workers(profile:niceness:count:)`.
     package func liveWorkers() throws -> WorkerPool {
         try pool.withLock { pool in
             let workers = try pool ?? configuration.workers(profile: configuration.liveProfile, niceness: 5)
@@ -22,7 +22,7 @@ package final class DecodeWorkers: Sendable {
 
     /// Returns the low-priority workers for the second pass.
     ///
-    /// - Throws: `DeviceError` with `missing` or `denied` if the model is not complete.
+    /// - Throws: The errors of `Configuration.workers(profile:niceness:count:)`.
     package func secondPassWorkers() throws -> WorkerPool {
         try secondPool.withLock { pool in
             let workers = try pool ?? configuration.workers(profile: SecondPass.profile, niceness: SecondPass.niceness)

@@ -60,19 +60,21 @@ extension StickSettings {
     }
 
     /// Returns the problems in a vocabulary, one line each.
-    static func vocabularyProblems(_ bytes: [UInt8]) -> [String] {
+    ///
+    /// - Parameter name: The file's name in messages.
+    static func vocabularyProblems(_ bytes: [UInt8], in name: String = vocabularyName) -> [String] {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         if let index = lines.firstIndex(where: { String(validating: $0, as: UTF8.self) == nil }) {
-            return ["\(vocabularyName):\(index + 1): is not UTF-8; save the file as plain text in UTF-8"]
+            return ["\(name):\(index + 1): is not UTF-8; save the file as plain text in UTF-8"]
         }
         let text = String(decoding: bytes, as: UTF8.self)
         guard GrammarFile.isGrammar(text) else {
-            return VocabularyFile(text).problems.map { "\(vocabularyName):\($0.line): \($0.reason)" }
+            return VocabularyFile(text).problems.map { "\(name):\($0.line): \($0.reason)" }
         }
         let grammar = GrammarFile(text)
-        return (grammar.sizeProblem.map { ["\(vocabularyName): this grammar \($0)"] } ?? [])
+        return (grammar.sizeProblem.map { ["\(name): this grammar \($0)"] } ?? [])
             + grammar.undefined.map {
-                "\(vocabularyName):\($0.line): \($0.rule) is used but not defined; add a line \($0.rule) = ...;"
+                "\(name):\($0.line): \($0.rule) is used but not defined; add a line \($0.rule) = ...;"
             }
     }
 }

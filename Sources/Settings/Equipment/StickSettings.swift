@@ -239,8 +239,8 @@ extension ConfigurationKey {
         }
     }
 
-    /// Whether a device name only names a sound card. ALSA names may contain whole device definitions, which can write
-    /// to files and start programs.
+    /// Whether a value of `capture.device` only names a sound card. ALSA names may contain whole device definitions,
+    /// which can write to files and start programs.
     private static func isCard(_ device: String) -> Bool {
         guard device.hasPrefix("alsa:") else { return false }
         let parts = device.dropFirst("alsa:".count).split(separator: ":", omittingEmptySubsequences: false)
