@@ -30,7 +30,8 @@ package final class Appliance: Sendable {
         let opened = try await systemd.extendingTimeout { try await Self.openArchive(configuration) }
         for finding in opened.findings { Log.report(finding) }
         loaded.keepGoodCopy()
-        // The first press must not wait for this. If there is no space, starting a recording reports that.
+        // Creates the ballast now, so that the first press need not wait for it. If there is no space, starting a
+        // recording reports that.
         try? configuration.reserve.ensureBallast()
         let recorder = try Recorder(
             configuration: configuration, archive: opened.archive, repairs: opened.repairs)
@@ -63,8 +64,8 @@ package final class Appliance: Sendable {
         supervisor = Supervisor(services) { service, error in reportFailure(service.name, error) }
     }
 
-    /// The damage to the database that made the appliance stop; the next start rebuilds the database. Nil if it stopped for
-    /// another reason.
+    /// The damage to the database that made the appliance stop; the next start rebuilds the database. Nil if it stopped
+    /// for another reason.
     package var databaseDamage: DeviceError? { internalStop.reason.damage }
 
     /// Runs the services until `stop` is called, or until the appliance stops itself.
@@ -78,8 +79,8 @@ package final class Appliance: Sendable {
     /// Whether the appliance stopped in order to be restarted, with new settings or with a new storage folder.
     package var needsRestart: Bool { internalStop.reason.needsRestart }
 
-    /// Makes `run` stop the services and return. Callable from any thread. Once `run` has returned, everything recorded is
-    /// on the disk.
+    /// Makes `run` stop the services and return. Callable from any thread. Once `run` has returned, everything recorded
+    /// is on the disk.
     package func stop() {
         systemd.stopping()
         stopContinuation.finish()
@@ -88,8 +89,8 @@ package final class Appliance: Sendable {
     /// Blocks until the current recording is closed or the disk has stalled. Once the recording is closed, blocks for
     /// `ShutdownDeadline.gracePeriod`, so that other work, such as transcription, can finish.
     ///
-    /// - Returns: an error that says what was lost because the disk stalled, otherwise nil. The loss is already logged
-    ///   and, if possible, in the archive.
+    /// - Returns: an error that says what was lost because the disk stalled, otherwise nil. It is already logged, and a
+    ///   loss of samples is also in the archive, if possible.
     package func awaitClosing() -> DeviceError? {
         var deadline = ShutdownDeadline(at: PanelController.now)
         while true {
@@ -101,7 +102,10 @@ package final class Appliance: Sendable {
             case .extend(let time): systemd.extend(by: time)
             case .exit: return nil
             case .giveUp:
-                return snapshot.live.map { $0.giveUp() } ?? ShutdownDeadline.lostOpeningError
+                if let live = snapshot.live { return live.giveUp() }
+                let error = ShutdownDeadline.lostOpeningError
+                Log.report(.error, "fault", ["code": error.code.rawValue, "message": error.message])
+                return error
             }
             usleep(100_000)
         }

@@ -53,6 +53,19 @@ import TestKit
         #expect(outcome.errors.contains { $0.contains("its end may be lost") }, "\(outcome.errors)")
     }
 
+    @Test("an appliance that stops although the disk stalls logs that the recording that was just starting is lost")
+    func lostOpening() throws {
+        let appliance = try ApplianceProcess(
+            in: folder, microphone: "tone:440",
+            environment: try stalling("/journal.jsonl", at: 1, milliseconds: 600_000))
+        try appliance.press()
+        try appliance.process.wait(until: "the journal's sync begins") { try delayedCalls() > 0 }
+        let outcome = try appliance.stop()
+        #expect(outcome.status == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains { $0.contains("fault code=failed") && $0.contains("just starting is lost") })
+        #expect(outcome.errors.last?.contains("stopped state=lost") == true, "\(outcome.errors)")
+    }
+
     @Test("until the archive stores that a recording has ended, list shows \"stopping\" and verify finds no fault")
     func listedAsStopping() throws {
         // The stop is written to the history before it is written to the database.

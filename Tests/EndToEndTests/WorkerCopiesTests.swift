@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Testing
+import TestKit
 
 @testable import Core
 @testable import Recognition
@@ -70,6 +71,17 @@ import Testing
         #expect(second == third && second.count > 10)
         workers = []
         #expect(ids.map { kill($0, 0) } == [-1, -1, -1])
+    }
+
+    @Test("a worker exits immediately if a request is not JSON")
+    func invalidRequest() throws {
+        let folder = TemporaryFolder()
+        let frame = [UInt8(ascii: "r"), 1, 0, 0, 0, UInt8(ascii: "{")]
+        try Data(frame).write(to: URL(filePath: folder.file("frame")))
+        let outcome = try Fieldscribe.run(
+            "decode-worker", "--engine", "pocketsphinx", "--model", PocketSphinxModel.debian, in: folder,
+            input: folder.file("frame"))
+        #expect(outcome.status == 1 && outcome.errors == [], "\(outcome)")
     }
 
     @Test("finishing a pool waits until all workers have exited, even during an utterance")

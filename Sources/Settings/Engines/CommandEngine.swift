@@ -26,7 +26,7 @@ struct CommandEngine: EngineEntry {
         let program = commandLine(configuration).first ?? ""
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
             throw DeviceError(
-                .missing, "access", status: errno, on: program,
+                .missing, "access", on: program,
                 "recognizer.engine names a program that does not exist or may not be run",
                 remedy: "use its full path and, for the service, add it to ExecPaths= (systemctl edit fieldscribe), or "
                     + "set recognizer.engine = pocketsphinx")

@@ -47,12 +47,12 @@ enum DecodeWorkerCommand: Command {
             arguments[engine].provider(options), copies: arguments[copies])
     }
 
-    private static func serve(_ provider: any RecognizerProvider, copies: Int) throws {
+    private static func serve(_ provider: any RecognizerProvider, copies: Int) {
         var worker = DecodeWorker(
             input: FileDescriptor(adopting: STDIN_FILENO, named: "standard input"),
             output: FileDescriptor(adopting: STDOUT_FILENO, named: "standard output"))
         // The parent has received the error or has exited. A forked copy has no other threads, so it must exit here.
-        do { try worker.serve(provider, copies: copies) } catch let error as DeviceError { _exit(error.exitStatus) }
+        do { try worker.serve(provider, copies: copies) } catch { _exit(DeviceError(wrapping: error).exitStatus) }
         _exit(0)
     }
 }
