@@ -22,7 +22,7 @@ enum ImportCommand: Command {
         recording, person, Option.archive, Option.files,
     ]
 
-    /// The maximum file size in bytes. The transcript of a day is smaller in any format.
+    /// The maximum file size in bytes. The transcript of a whole day is smaller in any format.
     private static let maximumBytes = 64 << 20
 
     static func run(_ arguments: Arguments) throws {

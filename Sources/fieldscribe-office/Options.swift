@@ -103,7 +103,10 @@ enum Filter {
         return filter
     }
 
-    /// Returns the recordings given as arguments, or all recordings, if they match the options.
+    /// Returns the recordings that match the options. If recordings are given as arguments, returns only these, in the
+    /// given order.
+    ///
+    /// - Throws: `DeviceError` with `missing` if the archive has no recording with a given number.
     static func recordings(_ arguments: Arguments, in archive: any OfficeArchive) throws -> [OfficeRecording] {
         let matches = try archive.recordings(filter(arguments))
         if arguments.rest.isEmpty { return matches }

@@ -10,7 +10,7 @@ import TestKit
 @Suite("Corrections on a stick") struct CorrectionsTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
 
-    /// Returns a page's corrections of a recording's second segment.
+    /// Returns a page's corrections of the second segment of a recording.
     private func corrections(
         _ text: String, by person: String, at time: Int, recording: Int = 1, sound: String,
         was: String = "phone yo again"
@@ -45,7 +45,7 @@ import TestKit
         let report = try desk.gather(desk.stick("one"))
         #expect(report.taken == 2 && report.corrections == 1 && report.problems == [])
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"] && desk.found("phone") == [])
-        // An earlier correction by another person; and Awa's correction again, as HTML.
+        // Adds an earlier correction by another person, and Awa's correction again, as HTML.
         try durableReplace(
             path: "\(copy)/corrections (1).json",
             with: corrections("Foniyo again", by: "Bo", at: 1_795_100_000, sound: sound))
@@ -60,7 +60,7 @@ import TestKit
         #expect(transcripts.map(\.person) == ["Awa", "Bo", nil])
         let texts = try transcripts.map { try desk.archive().timeline(ofTranscript: $0.id)?.segments.last?.text }
         #expect(texts == ["fonio again", "Foniyo again", "phone yo again"])
-        // A later correction by the other person.
+        // Adds a later correction by the other person.
         try durableReplace(
             path: "\(copy)/corrections.json",
             with: corrections("fonyo again", by: "Bo", at: 1_795_300_000, sound: sound))

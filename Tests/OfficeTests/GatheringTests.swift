@@ -255,7 +255,7 @@ import TestKit
         #expect(run.output.contains(desk.archivePath) && names(desk.archivePath) == [])
     }
 
-    @Test("more copies and corrections can be gathered than a process may have open files")
+    @Test("the number of copies and corrections on a stick may exceed the limit of open files")
     func many() throws {
         let desk = try OfficeDesk()
         let script = """

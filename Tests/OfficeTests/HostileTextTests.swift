@@ -34,7 +34,7 @@ import TestKit
     ]
 
     @Test(
-        "a copy whose transcript exhausts memory is refused in one line, and the other copy is added",
+        "a copy whose transcript would exhaust memory is refused in one line, and the other copy is added",
         arguments: hostileContents.keys.sorted())
     func gathered(kind: String) async throws {
         let copy = try await fillStick()
@@ -48,7 +48,7 @@ import TestKit
     }
 
     @Test(
-        "import refuses a file that exhausts memory in one line that names the file, and changes nothing",
+        "import refuses a file that would exhaust memory, names it in one line, and changes nothing",
         arguments: hostileContents.keys.sorted())
     func imported(kind: String) async throws {
         _ = try await fillStick()

@@ -26,7 +26,7 @@ import TestKit
     private func areEqual(_ file: String, _ other: String) -> Bool { shell("cmp -s '\(file)' '\(other)'").status == 0 }
 
     @Test(
-        "sound recorded before a redaction is neither played, exported nor linked, even if its stick comes later; its copy is listed",
+        "sound copied before a redaction is never played, exported or linked, in any order; its copy is reported",
         arguments: ArchiveKind.all, [["new", "old"], ["old", "new"], ["old+new"]])
     func sound(kind: ArchiveKind, order: [String]) async throws {
         let desk = try OfficeDesk(kind)

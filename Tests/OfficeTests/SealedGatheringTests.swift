@@ -31,7 +31,7 @@ import TestKit
         let report = try desk.gather(desk.stick("one"), key: key)
         #expect(report.taken == 2 && report.sealed == 0 && report.problems == [])
         #expect(try desk.found("fonio").count == 1 && desk.copies().count == 2)
-        // The folder of sealed copies has no recorder's name, which comes from the audio file's tags.
+        // The folder of sealed copies does not contain the recorder's name, so it comes from the audio file's tags.
         #expect(desk.archiveNames == ["pi-aaaaaaaa"])
         #expect(try desk.run("list --recorder pi").output.split(separator: "\n").count == 2)
         let again = try desk.gather(desk.stick("one"), key: key)
@@ -46,7 +46,7 @@ import TestKit
     }
 
     @Test(
-        "a sealed copy that is already in the archive unsealed changes nothing; corrections beside it stay",
+        "gathering a sealed copy that the archive already has unencrypted changes nothing, and keeps its corrections",
         arguments: ArchiveKind.all)
     func alreadyUnsealed(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)

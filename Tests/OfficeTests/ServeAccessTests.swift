@@ -82,7 +82,7 @@ import TestKit
         #expect(accepted.status == 200 && accepted.head.contains("httponly; samesite=strict"))
         let cookie = accepted.head.split(separator: "\r\n").first { $0.hasPrefix("set-cookie: ") }?.dropFirst(12)
             .prefix { $0 != ";" }
-        // A single process makes all guesses, so that they take less than three seconds, after which another is allowed.
+        // A single process makes all guesses, because after three seconds, the server would allow another guess.
         let guesses = shell(
             "curl -sS -o /dev/null -w '%{http_code}\\n' -u 'Anna:a wrong one' '\(server.address)?[1-10]'")
         #expect(guesses.output == String(repeating: "401\n", count: 10))

@@ -123,7 +123,7 @@ import TestKit
         for id in 1...150 { await recorder.record(id, "recording number \(id)") }
         try await recorder.copy(to: desk.stick("one"))
         _ = try desk.archive()
-        // The server breaks the connection when these lines are inserted, counted over all attempts.
+        // The server breaks the connection when it inserts the lines with these numbers, counted over all attempts.
         let breaks = [5, 40, 90, 130, 200]
         let created = server.sql(
             """
@@ -204,7 +204,41 @@ import TestKit
         #expect(line.contains("too many connections") && line.contains("wait"), "\(line)")
     }
 
-    @Test("several processes create the same archive and add the same recorder once")
+    @Test("a beginning is complete although other recordings' lines are in between; all lists share one statement")
+    func beginnings() throws {
+        let archive = try #require(try OfficeDesk(.server(server)).archive() as? OfficeDatabase)
+        try OfficeDesk.fill(archive, 2)
+        try archive.connection.execute(
+            """
+            INSERT INTO line (recording, segment, start_sample, end_sample, speaker, name, name_key, text, words)
+            SELECT 1 + n % 2, n, n, n, '', '', '', 'w' || n, ''::tsvector FROM generate_series(1, 20) AS n
+            """)
+        let statements = "SELECT count(*) FROM pg_prepared_statements"
+        let count = try archive.connection.number(statements)
+        let (odd, even) = ("w1 w3 w5 w7 w9 w11", "w2 w4 w6 w8 w10 w12")
+        #expect(try archive.beginnings(of: [1, 2]) == [1: even, 2: odd])
+        #expect(try archive.beginnings(of: [2, 3]) == [2: odd])
+        #expect(try archive.connection.number(statements) == count + 1)
+    }
+
+    @Test("copies that another process added meanwhile are reported as known, without their bytes")
+    func addedMeanwhile() async throws {
+        let desk = try OfficeDesk(.server(server))
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "we planted fonio")
+        try await recorder.copy(to: desk.stick("one"))
+        let gathering = try Gathering(into: try desk.archive(), key: nil, reader: try officeProgram())
+        try gathering.add(FoundCopies(in: desk.stick("one"), excluding: gathering.files).copies)
+        // Another machine, where the archive's folder has another path.
+        let other = try OfficeDatabase(try #require(desk.database), files: desk.folder.file("other"), creates: true)
+        let first = try Gathering(into: other, key: nil, reader: try officeProgram()).run([.folder(desk.stick("one"))])
+        #expect(first.taken == 1 && first.bytes > 0)
+        try gathering.commit()
+        let report = gathering.report
+        #expect(report.taken == 0 && report.known == 1 && report.bytes == 0, "\(report)")
+    }
+
+    @Test("several connections create the same archive at the same time, and add the same recorder once")
     func concurrentCreation() async throws {
         let address = try server.newDatabase()
         let folder = TemporaryFolder()

@@ -38,7 +38,7 @@ private final class WaitObserver: Sendable {
             desk.database ?? "", files: desk.archivePath, creates: false, timeout: observer.timeout)
     }
 
-    @Test("gathering waits for another transaction's lock, with a message and a timeout")
+    @Test("a query waits for another transaction's lock, with a message and a timeout")
     func locked() throws {
         let observer = WaitObserver()
         let (archive, holder) = (try archive(observer), try archive(observer))
@@ -95,7 +95,7 @@ private final class WaitObserver: Sendable {
         #expect(error?.code == .busy && lines.count == 1, "\(String(describing: error)) \(lines)")
     }
 
-    @Test("serve answers 503, recovers with the server, and exits immediately")
+    @Test("serve answers 503 while the database is stopped, then recovers, and exits without waiting for the database")
     func served() async throws {
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "we planted fonio", pass: 1)

@@ -153,7 +153,7 @@ struct OfficeDesk {
         }
     }
 
-    /// Adds recordings without text, alternately of two recorders. Groups of three start at the same time.
+    /// Adds recordings without text, alternating between two recorders. Groups of three start at the same time.
     static func fill(_ archive: any OfficeArchive, _ count: Int) throws {
         let recorders = try ["pi-1", "pi-2"].map { try archive.recorder(RecorderIdentity(name: $0)) }
         try archive.add(

@@ -59,7 +59,7 @@ import Testing
         #expect(files.map(\.content) == [Array("one".utf8), [], long, Array("abc".utf8)])
     }
 
-    @Test("a truncated file is not complete")
+    @Test("a truncated archive is not complete")
     func truncated() throws {
         let bytes = Self.tar([("copy/a", Array("one".utf8), "0")])
         for length in [0, 100, 512, 514, 1_024] {

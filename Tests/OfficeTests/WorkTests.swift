@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Programs that transcribe recordings again, and that are killed or stopped meanwhile.
+/// Workers, which run `fieldscribe-office work`, are killed or stopped while they transcribe recordings again.
 @Suite("Transcribing again", .enabled(if: TestServer.shared != nil)) struct WorkTests {
     private let desk: OfficeDesk
     private let transcriber: String
@@ -86,6 +86,39 @@ import TestKit
         let again = shell(try work("--once"))
         #expect(again.status == 0 && again.output.hasSuffix("there is nothing to transcribe\n"), "\(again)")
         #expect(try transcriptCounts() == [1, 1, 1])
+    }
+
+    @Test("if the shown copy has no audio, another copy is transcribed")
+    func otherCopy() async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "phone yo")
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        let copy = try #require(recorder.copies(on: desk.stick("one")).first)
+        #expect(shell("cd '\(copy)' && rm audio.flac && sed -i /audio.flac/d SHA256SUMS").status == 0)
+        try desk.gather(desk.stick("one"))
+        #expect(try desk.archive().recordings(OfficeFilter()).map(\.audioName) == [""])
+        let run = shell(try work("--until-empty"))
+        #expect(run.status == 0, "\(run)")
+        #expect(try transcriptCounts() == [1])
+    }
+
+    @Test("PocketSphinx skips recordings that it or another engine has transcribed, unless it was chosen")
+    func fallbackEngine() async throws {
+        try await record(4)
+        let archive = try #require(try desk.archive() as? OfficeDatabase)
+        // One transcript each by another engine, with the same model, with another model, and without an engine.
+        try archive.connection.execute(
+            """
+            UPDATE reading SET engine = 'pocketsphinx' WHERE recording IN (2, 3);
+            UPDATE reading SET timeline = replace(timeline, 'none', 'other') WHERE recording = 3;
+            UPDATE reading SET engine = '' WHERE recording = 4
+            """)
+        for (model, count) in [("none", 2), (nil, 4)] as [(String?, Int)] {
+            let engine = OfficeEngine(name: OfficeEngine.fallback, model: model, label: model ?? "chosen")
+            try archive.addJobs(for: engine)
+            #expect(try archive.unfinishedCount(for: engine) == count, "\(engine)")
+        }
     }
 
     @Test("the real program transcribes with whisper.cpp and the model that the configuration names")

@@ -3,7 +3,7 @@
 usage: serving.py ADDRESS RECORDING COPY [SCREENSHOTS]
 
 RECORDING is the ID of a recording with the lines "we talked of", "phone yo again" and "and moor". COPY is the folder of a
-copy of another recording, which is dropped on the list. Prints one line per check: "ok NAME" or "FAIL NAME: REASON".
+copy of another recording; its files are dropped on the list. Prints one line per check: "ok NAME" or "FAIL NAME: REASON".
 """
 
 import base64

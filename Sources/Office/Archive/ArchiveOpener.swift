@@ -16,7 +16,7 @@ package enum ArchiveOpener {
     /// - Parameter creates: whether to create a missing archive; if false, an archive that is not writable is opened
     ///   read-only.
     /// - Throws: `DeviceError` with `missing` if there is no archive, `unsupported` if another program or a later
-    ///   version wrote it, `denied` if this user may not read or create it.
+    ///   version wrote it, `denied` if this user may not read it or, if `creates` is true, write it.
     package static func openFolder(_ path: String, creates: Bool) throws(DeviceError) -> any OfficeArchive {
         try OfficeFolder(path, creates: creates)
     }

@@ -9,7 +9,9 @@ package protocol OfficeArchive: AnyObject {
     /// The path of the folder with the copies.
     var filesPath: String { get }
 
-    /// Returns those of the digests of SHA256SUMS whose copies are in the archive.
+    /// Returns those of `digests` whose copies are in the archive.
+    ///
+    /// - Parameter digests: the digests of copies' SHA256SUMS.
     func existingCopies(among digests: [String]) throws(DeviceError) -> Set<String>
 
     /// Returns the digest of SHA256SUMS for the copy in a sealed file; nil if no such file was added.
@@ -120,7 +122,7 @@ extension OfficeQuery {
 
 /// Selects recordings. Properties that are nil match all recordings.
 package struct OfficeFilter: Hashable, Sendable {
-    /// A recorder's name, folder or key.
+    /// A recorder's name or folder, or the beginning of its folder, key or machine ID.
     package var recorder: String?
     /// Matches recordings that started at this time or later, in seconds since 1970-01-01T00:00:00Z.
     package var since: Double?
@@ -182,7 +184,7 @@ package struct OfficeHit: Hashable, Sendable {
     /// Private-use characters around matching words, because a transcript may contain brackets, as in `[laughs]`.
     static let (start, end): (Character, Character) = ("\u{E000}", "\u{E001}")
 
-    /// The text around the first match, with matching words between `[` and `]`.
+    /// The text around the first match, with matching words between `[` and `]`; for a bookmark, after `[mark]`.
     package var excerpt: String {
         let text = String(marked.map { $0 == Self.start ? "[" : $0 == Self.end ? "]" : $0 })
         return line.segment == 0 ? "[mark] \(text)" : text

@@ -7,7 +7,7 @@ struct OfficeEngine: Hashable, Sendable {
     /// engine if the model is unknown.
     var label: String
 
-    /// The least accurate engine, which skips recordings that any other engine has transcribed.
+    /// The least accurate engine, which skips recordings that another engine has transcribed, unless a person chose it.
     static let fallback = "pocketsphinx"
 }
 

@@ -5,9 +5,9 @@
 package enum OfficePageCursor: Hashable, Sendable {
     /// The page begins with the latest recording.
     case latest
-    /// The page begins with the recording that started before the one with this ID.
+    /// The page begins with the latest recording that started before the one with this ID.
     case earlier(Int)
-    /// The page ends with the recording that started after the one with this ID.
+    /// The page ends with the earliest recording that started after the one with this ID.
     case later(Int)
 
     /// The ID of the recording next to the page; nil for the latest page.

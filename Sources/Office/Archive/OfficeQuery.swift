@@ -4,8 +4,8 @@
 package struct OfficeQuery: Hashable, Sendable {
     /// The tokens of each word: letters and digits in lower case.
     let words: [[String]]
-    /// Whether the last token also matches longer words. True if the text ends with it and it is longer than one ASCII
-    /// character.
+    /// Whether the last token also matches words that begin with it. True if the text ends with this token, unless the
+    /// token is a single ASCII character.
     let endsWithPrefix: Bool
 
     /// Words with a similar spelling that also match, by token.

@@ -13,6 +13,9 @@ protocol OfficeTables: OfficeArchive {
     associatedtype DatabaseValue: OfficeValue
     associatedtype DatabaseRow: OfficeRow
 
+    /// SQL that follows an ID, and is true if the ID is in the list in `$1`.
+    static var isInList: String { get }
+
     /// SQL that is true if a recording matches the filter in `$1` to `$4` of `values(of:)`.
     static var matchCondition: String { get }
 
@@ -175,16 +178,20 @@ extension OfficeTables {
 
     func beginnings(of recordings: [Int]) throws(DeviceError) -> [Int: String] {
         if recordings.isEmpty { return [:] }
-        let ids = recordings.map { "\($0)" }.joined(separator: ", ")
-        // A recording's lines are added together in chronological order, so the first lines have the lowest IDs. If
-        // two connections add recordings at once, PostgreSQL can alternate their IDs; the beginning is then shorter.
+        // A recording's lines are added together in chronological order, so the first lines have the lowest IDs. Other
+        // connections may add lines with IDs in between. `+ 0` keeps PostgreSQL from reading the whole table by ID.
         let lines = try query(
             """
+            WITH opening AS MATERIALIZED (
+                SELECT recording.id, (
+                    SELECT max(id) FROM (
+                        SELECT line.id FROM line WHERE line.recording = recording.id ORDER BY line.id + 0 LIMIT 6
+                    ) AS first) AS last
+                FROM recording WHERE recording.id \(Self.isInList))
             SELECT line.recording, line.text
-            FROM (SELECT recording, min(id) AS lowest FROM line WHERE recording IN (\(ids)) GROUP BY recording) AS opening
-            JOIN line ON line.recording = opening.recording AND line.id BETWEEN opening.lowest AND opening.lowest + 5
+            FROM opening JOIN line ON line.recording = opening.id AND line.id <= opening.last
             WHERE line.segment <> 0 ORDER BY line.id
-            """, []
+            """, [Self.list(recordings)]
         ) { (recording: $0.integer(0), text: $0.text(1)) }
         return Dictionary(grouping: lines) { $0.recording }.mapValues { lines in
             lines.map { $0.text }.joined(separator: " ")

@@ -41,8 +41,8 @@ package struct Recorder: Hashable, Sendable {
     /// Hexadecimal digits that identify the machine; nil if unknown.
     var machine: String?
 
-    /// Returns whether a text is this recorder's name or folder, or is a prefix of its folder, key or machine with at
-    /// least four characters.
+    /// Returns whether a text is this recorder's name or folder, or consists of at least the first four characters of
+    /// its folder, key or machine ID.
     func matches(_ text: String) -> Bool {
         if name == text || folder == text { return true }
         return text.count >= 4 && [folder, key ?? "", machine ?? ""].contains { $0.hasPrefix(text) }
@@ -66,8 +66,8 @@ extension Array where Element == Recorder {
 
     /// Returns the recorder with this identity.
     ///
-    /// The key has precedence over the machine ID, because a copied SD card has the same machine ID. If the identity has
-    /// neither, only a recorder with the same name and without either matches.
+    /// The key has precedence over the machine ID, because a copied SD card has the same machine ID. If the identity
+    /// has neither, only a recorder with the same name and without a key or machine ID matches.
     func first(matching identity: RecorderIdentity) -> Recorder? {
         if let key = identity.key {
             if let recorder = first(where: { $0.key == key }) { return recorder }

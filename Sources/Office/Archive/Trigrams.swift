@@ -1,4 +1,5 @@
-/// The trigrams of a word. Like PostgreSQL's pg_trgm, compares spellings by the share of trigrams in both words.
+/// The trigrams of a word. Like PostgreSQL's pg_trgm, compares spellings by the share of trigrams that two words have
+/// in common.
 struct Trigrams: Sendable {
     /// The minimum similarity of similar words.
     static let threshold = 0.3

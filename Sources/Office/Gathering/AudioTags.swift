@@ -4,7 +4,7 @@ import Core
 /// A recording's metadata in the tags of its audio file: FLAC comments, or the LIST chunk of a WAV file. All of it is
 /// untrusted.
 struct AudioTags: Hashable, Sendable {
-    /// The number of bytes at the beginning of a file in which tags are searched.
+    /// The number of bytes at the beginning of a file that are searched for tags.
     static let headLength = 16_384
     private static let maximumComments = 100
 

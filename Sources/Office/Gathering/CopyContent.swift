@@ -30,7 +30,7 @@ struct CopyContent: Sendable {
 
     /// - Parameters:
     ///   - folderName: the name of the copy's folder.
-    ///   - reader: the program that parses the files in a sandboxed process.
+    ///   - reader: the program that checks files of more than 1 MiB in a sandboxed process before they are parsed here.
     /// - Throws: `DeviceError` with `damaged` if a file is invalid or does not match the checksums or the signature,
     ///   `unsupported` if the copy does not identify its recording.
     init(_ staged: StagedCopy, named folderName: String, reader: String) throws(DeviceError) {
@@ -100,8 +100,8 @@ struct CopyContent: Sendable {
         (startedAt, clock) = Self.start(copyName, tags, recorded)
     }
 
-    /// Returns the start from the copy's name, the audio file's tags, or the history, in this order. The history has the
-    /// time at which the recording was closed; after a power cut, that is when the power returned.
+    /// Returns the start from the copy's name, the audio file's tags, or the history, in this order; 0 if unknown. The
+    /// history contains the time when the recording was closed; after a power cut, that is when the power returned.
     private static func start(
         _ name: CopyName?, _ tags: AudioTags, _ recorded: HistoryEntry?
     ) -> (Double, RecordingSummary.Clock) {
@@ -126,7 +126,7 @@ struct CopyContent: Sendable {
             return nil
         }
         if (try? Minisign())?.verifies(sums, signature: signature, key: key) == true { return true }
-        // minisign's own message explains an invalid signature.
+        // minisign also accepts signatures in other formats.
         let finding = CopyVerification(key: nil).signature(of: sums, in: staged.folder)
         switch finding.outcome {
         case .unaltered: return true

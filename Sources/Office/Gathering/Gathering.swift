@@ -11,7 +11,8 @@ import System
 package final class Gathering {
     /// The numbers of copies and bytes after which a batch is committed.
     private static let (maximumCopies, maximumBytes): (Int, Int64) = (64, 128 << 20)
-    /// The size of the text files in copies that are read in advance, in bytes, after which no more copies are started.
+    /// If each thread has two copies and the text files of all copies in progress exceed this number of bytes, no more
+    /// copies are started.
     private static let maximumTextBytes: Int64 = 16 << 20
     private static let hiddenName = ".gathering"
 
@@ -24,14 +25,13 @@ package final class Gathering {
     private var batch: [BatchCopy] = []
     /// Sealed files whose copies are already in the archive or in the batch, with the copies' digests.
     private var duplicateSealed: [(sealed: String, digest: String)] = []
-    private var batchBytes: Int64 = 0
     private var digests: Set<String> = []
     /// The recorders of earlier copies.
     private var recorders: [RecorderIdentity: Recorder] = [:]
     /// The number of copies that were started, for the names of their folders in `staging`.
     private var startedCount = 0
     let staging: Folder
-    /// Copies beside which there may be corrections that were not added yet, with the copies' digests.
+    /// The copies whose folders may contain corrections that were not added yet, with the copies' digests.
     var pendingCorrections: [(copy: FoundCopies.Copy, digest: String)] = []
     private let threads: [WorkThread]
     private var isReadable = true
@@ -41,30 +41,31 @@ package final class Gathering {
     /// A copy that a thread is reading.
     private struct CopyInProgress {
         var foundCopy: FoundCopies.Copy
-        /// The name of its folder in `staging`.
+        /// The name of the copy's folder in `staging`.
         var temporary: String
-        /// The digest of its SHA256SUMS; nil if the copy is sealed.
+        /// The digest of the copy's SHA256SUMS; nil if the copy is sealed.
         var digest: String?
-        /// The digest of its sealed file; nil if the copy is not sealed.
+        /// The digest of the sealed file; nil if the copy is not sealed.
         var sealedDigest: String?
-        /// The estimated size of its text files in bytes.
+        /// The estimated size of the copy's text files in bytes.
         var textBytes: Int64
         var content: BlockingResult<Result<CopyContent, DeviceError>>
     }
 
     struct BatchCopy {
-        /// The name of its folder in `staging`.
+        /// The name of the copy's folder in `staging`.
         var temporary: String
-        /// The name of its folder in the recorder's folder.
+        /// The name that the copy's folder gets in the recorder's folder.
         var name: String
         var copy: GatheredCopy
-        /// The SHA-256 of its audio file; nil if there is none.
+        /// The SHA-256 of the copy's audio file; nil if there is none.
         var audioDigest: String?
+        var bytes: Int64
     }
 
     /// - Parameters:
     ///   - key: the path of a private key that opens sealed copies; nil to skip sealed copies.
-    ///   - reader: the program that parses files in a sandboxed process.
+    ///   - reader: the program that parses corrections, and checks large files, in a sandboxed process.
     ///   - progress: called after each copy.
     /// - Throws: `DeviceError` with `busy` if another process is gathering into this archive.
     package init(
@@ -176,18 +177,19 @@ package final class Gathering {
         try attempt { () throws(DeviceError) in try addToBatch(next) }
     }
 
-    /// Processes a copy, and reports its error if it throws one.
+    /// Runs `body`, which processes one copy, and handles its error.
     private func attempt(_ body: () throws(DeviceError) -> Void) throws(DeviceError) {
         defer { progress(report) }
         do throws(DeviceError) { try body() } catch {
-            // If the stick was removed, every other copy on it would fail too. Reports only the first.
+            // If the stick was removed, every other copy on it would fail too. Reports only the first error.
             let isRemoved = [EIO, ENODEV, ENXIO].contains(error.status)
             if isReadable || !isRemoved { try handle(error) }
             if isRemoved { isReadable = false }
         }
     }
 
-    /// Reports an error in a copy or in corrections. Throws an error in the archive itself.
+    /// Reports an error in a copy or in corrections. Throws the error if it concerns the archive itself, or if a disk
+    /// is full.
     func handle(_ error: DeviceError) throws(DeviceError) {
         let subject = error.subject ?? error.reason
         // A stick's name may begin like the archive's name. Files dropped in a browser are in the archive's folder.
@@ -270,13 +272,13 @@ package final class Gathering {
             } else {
                 batch.append(try batchCopy(content, copy))
                 digests.insert(content.manifest.digest)
-                batchBytes += content.bytes
             }
         } catch {
             try? staging.removeAll(copy.temporary)
             throw error
         }
-        if batch.count + duplicateSealed.count >= Self.maximumCopies || batchBytes >= Self.maximumBytes { try commit() }
+        let bytes = batch.reduce(0) { $0 + $1.bytes }
+        if batch.count + duplicateSealed.count >= Self.maximumCopies || bytes >= Self.maximumBytes { try commit() }
         if let digest = copy.digest { try addCorrections(beside: foundCopy, digest) }
     }
 
@@ -301,7 +303,7 @@ package final class Gathering {
         return BatchCopy(
             temporary: copy.temporary, name: name,
             copy: content.copy(of: recorder, in: "\(recorder.folder)/\(name)", sealedDigest: copy.sealedDigest),
-            audioDigest: content.manifest.digests[content.manifest.audioName])
+            audioDigest: content.manifest.digests[content.manifest.audioName], bytes: content.bytes)
     }
 
     private func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
@@ -319,7 +321,7 @@ package final class Gathering {
     /// Syncs the batch, renames its copies and commits their rows.
     func commit() throws(DeviceError) {
         guard !batch.isEmpty || !duplicateSealed.isEmpty else { return try addPendingCorrections() }
-        // Another process may have added a copy to the same database; the copy's folder may contain corrections.
+        // Skips copies that another process has added meanwhile, because their folders may contain corrections.
         let known = try batch.isEmpty ? [] : archive.existingCopies(among: batch.map(\.copy.digest))
         let new = batch.filter { !known.contains($0.copy.digest) }
         if !new.isEmpty {
@@ -341,8 +343,8 @@ package final class Gathering {
         for (sealed, digest) in duplicateSealed { try archive.setSealedDigest(sealed, of: digest) }
         report.taken += new.count
         report.known += batch.count - new.count
-        report.bytes += batchBytes
-        (batch, batchBytes, duplicateSealed) = ([], 0, [])
+        report.bytes += new.reduce(0) { $0 + $1.bytes }
+        (batch, duplicateSealed) = ([], [])
         try addPendingCorrections()
     }
 }

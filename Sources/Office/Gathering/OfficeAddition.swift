@@ -38,8 +38,8 @@ package struct OfficeAddition {
     /// - Parameter showsMessages: whether the program prints its messages, such as a line for each rejected file; if false,
     ///   they are returned instead.
     /// - Returns: the result of gathering, and the program's exit status and messages.
-    /// - Throws: `CancellationError` if a signal asked the process to exit; `DeviceError` if the archive cannot be
-    ///   written.
+    /// - Throws: `CancellationError` if a signal asked the process to exit; `DeviceError` if the program cannot run or
+    ///   the archive cannot be written.
     package func add(
         _ paths: [String], showsMessages: Bool = true
     ) throws -> (report: GatherReport, status: Int32, messages: [String]) {

@@ -4,7 +4,7 @@ import Glibc
 import System
 import Transcripts
 
-/// Exports verified copies of recordings, which another archive can gather, and transcripts. Each copy is exported
+/// Exports transcripts, and verified copies of recordings, which another archive can gather. Each copy is exported
 /// completely or not at all. Used on one thread.
 package struct OfficeExport {
     private static let temporaryName = ".exporting"
@@ -75,7 +75,8 @@ package struct OfficeExport {
     ///
     /// - Parameter replaces: whether to replace a file that differs.
     /// - Returns: whether a file was written.
-    /// - Throws: `DeviceError` with `busy` if a different file exists, `missing` if the recording has no transcript.
+    /// - Throws: `DeviceError` with `busy` if a different file exists and `replaces` is false, `missing` if the
+    ///   recording has no transcript.
     package func write(
         _ recording: OfficeRecording, as format: TranscriptFormat, title: String, replaces: Bool
     ) throws(DeviceError) -> Bool {

@@ -22,7 +22,8 @@ package struct OfficeImport {
     ///   - path: the file's path, for error messages. Its extension determines the format.
     ///   - requestedID: the ID of the recording in the archive, if a person specified it.
     ///   - person: the person who edited the transcript; ignored for corrections, which contain the name.
-    ///   - fallback: the recording of the copy beside the file, if neither the file nor a person specifies one.
+    ///   - fallback: the recording of the copy beside the file, used if neither the file nor a person specifies a
+    ///     recording.
     ///   - now: the current time, in seconds since 1970-01-01T00:00:00Z.
     /// - Throws: `DeviceError` with the file's name; the archive is unchanged then.
     package func add(
@@ -81,7 +82,7 @@ package struct OfficeImport {
             }
             var corrected = best.timeline
             corrected.segments = best.text.lines.map(\.segment)
-            // The file has only words and times, so keeps the annotations and bookmarks.
+            // Keeps the shown transcript's annotations and bookmarks, because the file has only words and times.
             if let shown { (corrected.annotations, corrected.marks) = (shown.annotations, shown.marks) }
             corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: person)
             corrected.pass = nil

@@ -7,18 +7,19 @@ struct OfficeSaving {
     struct Outcome: Hashable, Sendable {
         /// The ID of the transcript that is shown now.
         var transcriptID: Int
-        /// The other person who saved corrections in the meantime; nil if nobody did, or if they change nothing.
+        /// Another person who saved corrections in the meantime; nil if nobody did, or if merging them changed nothing.
         var otherPerson: String?
         /// Whether the shown transcript contains both people's corrections; false if their lines differ.
         var isMerged = true
-        /// The starts of lines that both people changed. The shown transcript has the version that was saved last; the
-        /// other version stays in its own transcript.
+        /// The starts of lines that both people changed differently. The shown transcript has the version that was
+        /// saved last; the other version stays in a separate transcript.
         var conflicts: [SamplePosition] = []
     }
 
     /// The maximum number of times to merge with corrections that others save at the same moment.
     private static let maximumAttempts = 10
-    /// The maximum difference between the server's clock and the clock of a browser whose times are used, in seconds.
+    /// The maximum difference between the clocks of the server and the browser, in seconds. If it is larger, the
+    /// server's time is used.
     private static let clockTolerance = 300.0
 
     let archive: any OfficeArchive
@@ -28,8 +29,8 @@ struct OfficeSaving {
     ///   - seenID: the ID of the latest transcript that the user has seen: `baseID`, or the result of the page's last save.
     ///   - login: the person's login name, used if the corrections have no name.
     ///   - now: the current time, in seconds since 1970-01-01T00:00:00Z.
-    /// - Throws: `DeviceError` with `unsupported` if the corrections do not match this recording; the archive is unchanged
-    ///   then.
+    /// - Throws: `DeviceError` with `unsupported` if the corrections do not match this recording or name no person; the
+    ///   archive is unchanged then.
     func save(
         _ saved: SavedCorrections, of recording: OfficeRecording, over baseID: Int, seen seenID: Int, login: String,
         now: Double

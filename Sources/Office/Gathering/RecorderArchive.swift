@@ -17,7 +17,7 @@ struct RecorderArchive {
 
     private let path: String
     private let archive: any ArchiveReading
-    /// The key that signs copies; nil if the secret key is missing or unreadable.
+    /// The key that signs copies; nil if the secret or public key is missing or unreadable.
     private let signer: RecorderKey?
 
     static func isArchive(_ path: String) -> Bool { pathExists("\(path)/\(databaseName)") }

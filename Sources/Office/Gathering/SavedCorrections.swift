@@ -82,9 +82,9 @@ struct SavedCorrections: Sendable {
         return GatheredTranscript(digest: digest, timeline: corrected, person: file.person, madeAt: file.savedAt)
     }
 
-    /// Applies these corrections to the transcript whose pass they name, or to the first transcript that they match, and
-    /// writes the file beside the recording's copy, so that a new archive can import it. Corrections without words match
-    /// every transcript.
+    /// Applies these corrections to the transcript whose pass they name, or else to the first transcript that they
+    /// match. Corrections without words match every transcript. Also writes the file beside the recording's copy, so
+    /// that a new archive can import it.
     ///
     /// If the recorder has already applied the corrections to a copy, and the archive lacks the transcript that they were
     /// made from, restores and adds that transcript.
@@ -145,8 +145,8 @@ struct SavedCorrections: Sendable {
     /// Returns whether a transcript contains the words, confirmations and annotations of another.
     private static func contains(_ timeline: Timeline, _ other: Timeline) -> Bool {
         guard MergedTimelines.haveSameLines(timeline, other), timeline.marks == other.marks else { return false }
-        // Bookmarks and turns are compared separately, because a copy has bookmarks only in its transcript, and for turns
-        // only each line's speaker.
+        // Compares bookmarks and turns separately: a copy's annotations have neither, but its transcript has the
+        // bookmarks, and the speaker of each line.
         let annotations = [timeline, other].map { timeline in
             var annotations = timeline.annotations ?? Annotations()
             (annotations.marks, annotations.turns) = (nil, nil)
@@ -185,8 +185,8 @@ struct SavedCorrections: Sendable {
 
     private static let unknownConfidence = 0.5
 
-    /// Returns the transcript that these corrections were made from, with its engine according to the recording's history.
-    /// If a person made that transcript, the person is unknown.
+    /// Returns the transcript that these corrections were made from, with the engine that the recording's history
+    /// names. If a person made that transcript, `person` is empty, because the history does not name the person.
     private func restored(
         _ original: Timeline, of recording: OfficeRecording, in archive: any OfficeArchive
     ) throws(DeviceError) -> GatheredTranscript {

@@ -4,8 +4,8 @@ import Core
 import Glibc
 import System
 
-/// A copy's files in the archive's staging folder, with the digests of the bytes that were read. The copy must pass
-/// `verifiedManifest()` before it becomes part of the archive.
+/// A copy's files in a temporary folder, with the digests of the bytes that were read. The copy must pass
+/// `verifiedManifest()` before the folder is moved to its final location.
 struct StagedCopy: Sendable {
     private static let blockLength = 256 * 1_024
     private static let maximumTextBytes = 64 << 20
@@ -25,7 +25,7 @@ struct StagedCopy: Sendable {
     /// The size of all files, in bytes.
     private(set) var bytes: Int64 = 0
 
-    /// Returns the total size of the files whose contents are kept in memory, in bytes.
+    /// Returns the total size in bytes of the files whose contents are kept in memory.
     static func textBytes(in source: Folder) -> Int64 {
         textNames.reduce(0) { sum, name in
             guard let status = try? source.status(name) else { return sum }
@@ -57,7 +57,7 @@ struct StagedCopy: Sendable {
             }
             try rejectSparse(file, named: name)
             try copy(file, as: name, through: buffer)
-            // Checks each file at once, because the rest of a damaged copy is not needed.
+            // Checks each file immediately, because the rest of a damaged copy is not needed.
             if let digest = manifest.digests[name], digests[name] != digest {
                 throw Self.changed("\(source.path)/\(name)")
             }

@@ -112,7 +112,7 @@ func searchPage(
 /// The part of the page for adding files, which is hidden until the page's script runs.
 private let uploadForm = """
     <details class="add" id="add" hidden><summary>Add recordings or corrections</summary>
-    <p>Drop files anywhere on this page, or choose them: folders of a stick, sound files, which are transcribed here, \
+    <p>Drop files anywhere on this page, or choose them: folders from a stick, sound files (transcribed here), \
     corrections that were saved on a recording’s page, or edited transcripts (\(EditedTranscript.fileExtensions.joined(separator: ", "))).</p>
     <p class="choose"><label>Files <input id="files" type="file" multiple></label>
     <label>Folder <input id="folder" type="file" webkitdirectory></label>

@@ -13,7 +13,7 @@ function setMessage(item, text, isRefused) {
   item.classList.toggle('refused', Boolean(isRefused));
   return item;
 }
-// Returns the files in a dropped file or folder, with their paths. Browsers list a folder in several batches.
+// Returns a dropped file, or the files in a dropped folder, with their paths. Browsers list a folder in several batches.
 async function filesOf(entry, path) {
   if (entry instanceof File) return [{ path, file: entry }];
   if (entry.name.startsWith('.')) return [];
@@ -84,7 +84,7 @@ const pause = () => new Promise(resolve => setTimeout(resolve, 2000));
 async function add(files) {
   byId('add').open = true;
   const uploads = await uploadsOf(files);
-  if (!uploads.length) addMessage('No copies of recordings or corrections were found there; to add sound files, choose the files, not their folder', true);
+  if (!uploads.length) addMessage('No recordings or corrections were found there; to add sound files, choose the files, not their folder', true);
   for (const upload of uploads) {
     const title = upload.recorder ? upload.recorder + '/' + upload.name : upload.name;
     const item = addMessage(title), body = tar(upload), progress = text => setMessage(item, title + ': ' + text);

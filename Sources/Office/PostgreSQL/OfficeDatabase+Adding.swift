@@ -1,8 +1,8 @@
 import Core
 import System
 
-// Adds copies and transcripts. One statement per table inserts the new rows of a batch, whose values are arrays. Existing
-// rows are updated one by one.
+// Adds copies and transcripts. For each table, one statement inserts the new rows of a batch; its parameters are
+// arrays. Existing rows are updated one by one.
 extension OfficeDatabase {
     /// The number of bytes of text after which another statement is used. The server accepts at most 1 GB.
     private static let maximumTextBytes = 8 << 20

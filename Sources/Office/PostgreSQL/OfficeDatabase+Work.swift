@@ -18,8 +18,9 @@ extension OfficeDatabase {
         fileprivate let time: Int64
     }
 
-    /// Adds jobs for recordings with audio that this engine and model have not transcribed since the last redaction, or for
-    /// all if the model is unknown. The fallback engine skips recordings that any other engine has transcribed.
+    /// Adds jobs for recordings with audio that this engine and model have not transcribed since the last redaction; if
+    /// the model is unknown, for all recordings with audio. The fallback engine with a known model also skips
+    /// recordings that another engine has transcribed. Never adds the same job twice.
     ///
     /// Returns after one short query if no copy was added, because idle machines call this function every few seconds,
     /// and a query over 100,000 recordings takes half a second.
@@ -36,12 +37,10 @@ extension OfficeDatabase {
     }
 
     private func insertJobs(for engine: OfficeEngine) throws(DeviceError) {
-        var (condition, values) = (
-            "reading.engine NOT IN ('', $2::text)", [ServerValue.text(engine.label), .text(engine.name)]
-        )
-        if engine.name != OfficeEngine.fallback {
-            condition = "reading.engine = $2::text AND reading.timeline::json #>> '{engine,model}' = $3::text"
-            values.append(.optional(engine.model))
+        // If the model is unknown, `$3` is NULL, and no transcript matches.
+        var condition = "reading.engine = $2::text AND reading.timeline::json #>> '{engine,model}' = $3::text"
+        if engine.name == OfficeEngine.fallback, engine.model != nil {
+            condition += " OR reading.engine NOT IN ('', $2::text)"
         }
         _ = try connection.rows(
             """
@@ -50,15 +49,31 @@ extension OfficeDatabase {
                 SELECT recording.id, coalesce(latest.struck, 0) AS struck FROM recording
                 LEFT JOIN (SELECT recording, max(struck) AS struck FROM reading GROUP BY recording) AS latest
                     ON latest.recording = recording.id
-                WHERE EXISTS (SELECT 1 FROM copy WHERE copy.recording = recording.id AND copy.audio <> '')) AS state
+                WHERE EXISTS (SELECT 1 FROM copy WHERE copy.recording = recording.id AND \(Self.isTranscribable))) AS state
             WHERE NOT EXISTS (
                     SELECT 1 FROM job WHERE job.recording = state.id AND job.engine = $1::text AND job.struck = state.struck)
                 AND NOT EXISTS (
                     SELECT 1 FROM reading WHERE reading.recording = state.id AND reading.person IS NULL
-                        AND reading.struck = state.struck AND \(condition))
+                        AND reading.struck = state.struck AND (\(condition)))
             ORDER BY state.id ON CONFLICT DO NOTHING
-            """, values
+            """, [.text(engine.label), .text(engine.name), .optional(engine.model)]
         ) { _ in 0 }
+    }
+
+    /// A copy with audio from after the last redaction, because older audio contains the redacted words.
+    private static let isTranscribable = """
+        copy.audio <> '' AND NOT EXISTS (
+            SELECT 1 FROM copy AS other WHERE other.recording = copy.recording AND other.struck > copy.struck)
+        """
+
+    /// Returns the path of the audio to transcribe; nil if there is none. The shown copy may have no audio.
+    func audioPath(of recording: Int) throws(DeviceError) -> String? {
+        try connection.rows(
+            """
+            SELECT place, audio FROM copy WHERE recording = $1 AND \(Self.isTranscribable)
+            ORDER BY \(GatheredCopy.preferredOrder) LIMIT 1
+            """, [.integer(recording)]
+        ) { "\(filesPath)/\($0.text(0))/\($0.text(1))" }.first
     }
 
     /// Claims an available job. Returns nil if there is none.

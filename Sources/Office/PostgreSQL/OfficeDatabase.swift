@@ -34,8 +34,8 @@ final class OfficeDatabase: OfficeTables {
         }
     }
 
-    /// Rejects a folder that contains none of the copies in the database, because its disk may not be mounted, or it may not
-    /// be the shared folder, so that other users would not find new copies.
+    /// Rejects a folder that contains none of the first and last 20 copies in the database: its disk may not be
+    /// mounted, or it may not be the shared folder, where other users would look for new copies.
     private func checkCopies(in folder: String) throws(DeviceError) {
         let copyFolders = try connection.rows(
             "(SELECT place FROM copy ORDER BY id LIMIT 20) UNION (SELECT place FROM copy ORDER BY id DESC LIMIT 20)"
@@ -67,8 +67,10 @@ final class OfficeDatabase: OfficeTables {
         }
     }
 
+    static let isInList = "= ANY ($1::bigint[])"
+
     static let matchCondition = """
-        ($1::bigint[] IS NULL OR recording.recorder = ANY ($1::bigint[]))
+        ($1::bigint[] IS NULL OR recording.recorder \(isInList))
             AND ($2::float8 IS NULL OR recording.started_at >= $2::float8)
             AND ($3::float8 IS NULL OR recording.started_at < $3::float8)
             AND ($4::text IS NULL OR position($4::text IN recording.people_key) > 0)

@@ -13,7 +13,7 @@ struct PasswordFile {
 
     /// Checks the file that libpq uses for an address.
     ///
-    /// - Throws: `DeviceError` if the address or `PGPASSFILE` specifies a file that libpq cannot use.
+    /// - Throws: `DeviceError` if the address or `PGPASSFILE` specifies an existing file that libpq would ignore.
     init(for address: String) throws(DeviceError) {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = fieldscribe_password_file(address, &buffer, buffer.count)

@@ -14,7 +14,7 @@ final class ServerConnection {
     /// The timeout for a statement, in seconds; nil for none.
     var timeoutSeconds: Int?
 
-    /// Connects. The timeout is ten seconds, unless the address has `connect_timeout`.
+    /// Connects. The timeout is ten seconds, or the `connect_timeout` in the address, but at most `timeout.seconds`.
     ///
     /// - Parameter address: a URI for libpq, `postgresql://...`.
     init(_ address: String, _ timeout: ServerTimeout) throws(DeviceError) {
@@ -184,7 +184,7 @@ final class ServerConnection {
         }
     }
 
-    /// - Parameter state: the SQLSTATE; empty if libpq reports an error.
+    /// - Parameter state: the SQLSTATE; empty for an error that libpq itself reports.
     private func error(_ state: String, _ message: String) -> DeviceError {
         if PQstatus(handle) != CONNECTION_OK || state.hasPrefix("57P") || state.hasPrefix("08") {
             return DeviceError(

@@ -12,9 +12,9 @@ enum ServerSchema {
     static func apply(
         to connection: ServerConnection, creates: Bool, _ timeout: ServerTimeout
     ) throws(DeviceError) {
-        // JIT compilation takes seconds, longer than these small queries. If a machine disappears, the timeouts make the
-        // server abort its transaction after minutes instead of hours. That is safe, because our transactions wait only for
-        // the server. The other settings are defaults that a database or role may have changed.
+        // JIT compilation takes seconds, longer than our small queries. If a machine disappears, the timeouts make the
+        // server abort the machine's transaction after minutes instead of hours. That is safe, because our transactions
+        // wait only for the server. The other settings are defaults that a database or role may have changed.
         try connection.execute(
             """
             SET search_path = fieldscribe, public; SET jit = off; SET array_nulls = on; SET extra_float_digits = 1;
@@ -61,7 +61,8 @@ enum ServerSchema {
         connection.timeoutSeconds = max(timeout.seconds, limit + 1)
     }
 
-    /// Sets a timeout unless the address, the database or the role sets it. Returns its value in seconds.
+    /// Sets a timeout unless the server's configuration, the database, the role or the address sets it. Returns its
+    /// value in seconds.
     private static func setTimeout(
         _ name: String, seconds: Int, of connection: ServerConnection
     ) throws(DeviceError) -> Int {

@@ -37,7 +37,7 @@ package struct ServerTimeout: Sendable {
             self.limit = limit
         }
 
-        /// Restarts the timeout, because the server has sent something.
+        /// Restarts the timeout. Called when the server has sent something.
         mutating func restart() { start = MonotonicClock.nanoseconds }
 
         /// Waits with poll(2) until a socket is readable or writable.

@@ -122,7 +122,7 @@ final class OfficeFolder: OfficeTables {
 
     /// Returns whether the transcript was new. Must be called in a transaction.
     private func add(_ transcript: GatheredTranscript, to recording: Int) throws(DeviceError) -> Bool {
-        // Checked first, because encoding the timeline takes time.
+        // Looks for the transcript first, because encoding the timeline takes time.
         let count = try connection.number(
             "SELECT count(*) FROM reading WHERE recording = ? AND digest = ?", .integer(recording),
             .text(transcript.digest))
@@ -203,8 +203,10 @@ final class OfficeFolder: OfficeTables {
             .map(\.word)
     }
 
+    static let isInList = "IN (SELECT value FROM json_each($1))"
+
     static let matchCondition = """
-        ($1 IS NULL OR recording.recorder IN (SELECT value FROM json_each($1)))
+        ($1 IS NULL OR recording.recorder \(isInList))
             AND ($2 IS NULL OR recording.started_at >= $2) AND ($3 IS NULL OR recording.started_at < $3)
             AND ($4 IS NULL OR instr(recording.people_key, $4) > 0)
         """

@@ -34,7 +34,7 @@ enum OfficeSchema {
 
     /// Checks the version of a read-only database, which cannot be migrated.
     ///
-    /// - Throws: `DeviceError` with `unsupported` if the database has another version.
+    /// - Throws: `DeviceError` with `unsupported` if the database has another version or belongs to another program.
     static func check(_ connection: Connection, path: String) throws(DeviceError) {
         let version = try connection.number("PRAGMA user_version")
         let owner = try connection.number("PRAGMA application_id")
@@ -52,12 +52,13 @@ enum OfficeSchema {
         // Digests are SHA-256.
         // - `recording.number` is the recording's number on its recorder, `root` the digest of the first line of its
         //   history (may be empty), `shown` the ID of its transcript that is shown and searched.
-        // - `people_key` and `name_key` are in lower case.
-        // - `copy.digest` is the digest of SHA256SUMS, `sound` of the samples (may be empty), `sealed` of the sealed file
-        //   that contained the copy. `place` is the copy's folder, `signed` is 1 if its signature was verified.
-        // - `reading` contains transcripts as JSON; `person` is NULL for an engine's. `struck` is the number of redactions
-        //   when the transcript or copy was made; -1 if unknown.
-        // - `line` contains the lines of shown transcripts, and bookmarks with segment 0.
+        // - `people_key` and `name_key` are `people` and `name` in lower case.
+        // - `copy.digest` is the digest of SHA256SUMS, `sound` that of the samples (may be empty), `sealed` that of the
+        //   sealed file that contained the copy. `place` is the copy's folder, `signed` is 1 if its signature was
+        //   verified.
+        // - `reading` contains transcripts as JSON; `person` is NULL for an engine's. `struck` is the number of
+        //   redactions when the transcript or copy was made; -1 if unknown.
+        // - `line` contains the lines of shown transcripts, and their bookmarks, which have segment 0.
         """
         CREATE TABLE recorder (
             id INTEGER PRIMARY KEY,

@@ -6,7 +6,7 @@ import System
 import Transcripts
 
 /// Files that a browser sends to the archive as a tar archive: a copy's files, or one file to import or transcribe. All
-/// of it is untrusted.
+/// of them are untrusted.
 ///
 /// The files are stored in a hidden folder in the archive until they are added. If the process is killed, its lock on the
 /// folder ends, and `removeLeftovers` removes the folder.

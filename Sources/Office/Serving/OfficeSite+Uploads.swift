@@ -3,12 +3,12 @@ import Core
 import System
 import Transcripts
 
-// Adds files that a user drops on the list. The page first sends a request without a body, so that it can show why a large
-// file is rejected without sending the file.
+// Adds files that a user drops on the list. The page first sends a request without a body. If the server rejects it,
+// the page shows the reason and does not send the files.
 extension OfficeSite {
-    /// The last component of the URL.
+    /// The last component of an upload's URL.
     static let uploadName = "add"
-    /// The label of the field for a recording's ID, which error messages quote.
+    /// The label of the form field for a recording's ID. Error messages quote it.
     static let recordingField = "Recording no."
     /// The number of bytes to keep free on the disk.
     private static let reservedBytes: Int64 = 256 << 20

@@ -48,7 +48,7 @@ package final class OfficeSite {
         if let filesPath { try? DroppedFiles.removeLeftovers(in: Folder(opening: filesPath, crossesMounts: true)) }
     }
 
-    /// Returns a response that rejects the request; nil if it is allowed. Sets the request's person and cookie.
+    /// Returns a response that rejects the request; nil if the request is allowed. Sets its person and cookie.
     func refusal(of request: inout WebRequest) -> WebResponse? {
         switch access.decision(for: request) {
         case .allowed(let person, let cookie): (request.person, request.cookie) = (person, cookie)
@@ -111,7 +111,7 @@ package final class OfficeSite {
             self.archive = archive
             return try body(archive)
         } catch {
-            // The next requests fail at once instead of also waiting for the timeout.
+            // The next requests fail immediately instead of also waiting for the timeout.
             if Self.isTimeout(error) { outage = (MonotonicClock.nanoseconds + Self.outageNanoseconds, error) }
             throw error
         }
@@ -201,8 +201,8 @@ package final class OfficeSite {
         return page.peaks
     }
 
-    /// Returns a function that parses the body on another thread before `respond(to:)` is called; nil if the request has no
-    /// corrections.
+    /// Returns a function with which the caller parses the body on another thread before it calls `respond(to:)`; nil
+    /// if the request has no corrections.
     func parser(of request: WebRequest) -> (@Sendable ([UInt8]) -> WebRequest.Body)? {
         guard request.method == "POST", !Self.isUpload(request) else { return nil }
         let id = request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }

@@ -2,8 +2,8 @@ import Core
 import FoundationEssentials
 import System
 
-/// Checks passwords, host names and origins, because browsers also send requests for scripts from other sites. Used on one
-/// thread.
+/// Checks passwords, host names and origins, because browsers also send requests on behalf of scripts from other sites.
+/// Used on one thread.
 package final class SiteAccess {
     enum Decision: Hashable {
         /// `person` is the login name, which is empty if no password is required. The response must set `cookie`.

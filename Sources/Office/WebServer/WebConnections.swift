@@ -1,8 +1,8 @@
 import Glibc
 import System
 
-/// The open connections. If there are too many, closes the one that has waited longest for a complete request. Otherwise
-/// clients that send nothing, or one byte at a time, could occupy all connections.
+/// The open connections. If there are too many, closes the one whose request has been incomplete for the longest time.
+/// Otherwise clients that send nothing, or one byte at a time, could occupy all connections.
 struct WebConnections {
     private struct Connection {
         let socket: Int32
@@ -19,7 +19,7 @@ struct WebConnections {
         var closed: OpaquePointer?
         if connections.count >= WebServer.incompleteLimit {
             let incomplete = connections.filter { !$0.value.isReceived }
-            // A client that plays audio reads slowly. If its connection is closed, it requests the rest again.
+            // A client that plays audio reads slowly. If its connection is closed, the client requests the rest again.
             let canCloseAny = incomplete.isEmpty && connections.count >= WebServer.anyLimit
             let candidates = canCloseAny ? connections : incomplete
             if let slowest = candidates.min(by: { $0.value.waitStart < $1.value.waitStart }) {

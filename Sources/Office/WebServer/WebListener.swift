@@ -23,8 +23,8 @@ package struct WebListener: ~Copyable {
     /// - Parameters:
     ///   - host: an address of this machine, or a name that resolves to one.
     ///   - port: the port; 0 for any free port.
-    /// - Throws: `DeviceError` with `busy` if another process listens on the port, `missing` if this machine has no such
-    ///   address.
+    /// - Throws: `DeviceError` with `busy` if another process listens on the port, `missing` if this machine has no
+    ///   such address, `denied` if only root may use the port.
     package init(host: String, port: Int) throws(DeviceError) {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
@@ -99,7 +99,8 @@ package struct WebListener: ~Copyable {
 
     /// Listens on a Unix socket that only this user and group can use. Replaces a socket on which no process listens.
     ///
-    /// - Throws: `DeviceError` with `busy` if a process listens on the socket, `denied` if the path is not a socket.
+    /// - Throws: `DeviceError` with `busy` if a process listens on the socket, `denied` if the path is not a socket,
+    ///   `unsupported` if the path is too long.
     package init(path: String) throws(DeviceError) {
         try removeStaleSocket(at: path, listener: "another program", remedy: "choose another path with --socket PATH")
         let descriptor = fieldscribe_unix_socket(0)

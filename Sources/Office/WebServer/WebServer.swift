@@ -8,11 +8,11 @@ package struct WebServer: ~Copyable {
     /// The maximum number of connections from one address, so that one machine cannot block the others. Local listeners have
     /// no such limit, because all connections through a proxy have the proxy's address.
     private static let maximumPerAddress: UInt32 = 64
-    /// If there are at least `incompleteLimit` connections, a new one closes the connection that has waited longest for a
-    /// complete request. If there are at least `anyLimit` and all requests are complete, a new one closes the connection
-    /// that was accepted or answered longest ago.
+    /// If there are at least `incompleteLimit` connections, a new one closes the connection whose request has been
+    /// incomplete for the longest time. If there are at least `anyLimit` and all requests are complete, a new one
+    /// closes the connection that was accepted or answered longest ago.
     static let (incompleteLimit, anyLimit) = (192, 240)
-    /// The maximum time from the answer to a request until the next request is complete, in seconds.
+    /// The maximum time, in seconds, from the start of a connection or the previous answer until a request is complete.
     static let maximumRequestSeconds: Double = 120
     /// An upload may take longer than `maximumRequestSeconds` if at least this number of bytes arrives in each such period.
     static let minimumBytes = 4 << 20
@@ -88,7 +88,8 @@ private func answerRequest(
                 state.site.refusal(of: &request)
             }
         let hasNoBody = (declared ?? 0) == 0 && coding == nil
-        // Otherwise first reads the body, unless the client waits for permission to send it (`Expect: 100-continue`).
+        // Rejects the request immediately if there is no body to read first, if the length is ambiguous or too large,
+        // or if the client waits for permission to send the body (`Expect: 100-continue`).
         if let refusal,
             hasNoBody || isAmbiguous || request.headers["expect"] != nil
                 || (declared ?? 0) > WebState.maximumDroppedBytes

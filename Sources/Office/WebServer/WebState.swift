@@ -8,14 +8,14 @@ import System
 final class WebState {
     /// The maximum size of corrections in bytes.
     static let maximumBodyBytes = 17 << 20
-    /// The maximum number of bytes to read and drop from the body of a rejected request. A client that gets the response
-    /// before it has sent the body may report only a broken connection.
+    /// The maximum number of bytes to read and discard from the body of a rejected request. A client that gets the
+    /// response before it has sent the body may report only a broken connection.
     static let maximumDroppedBytes = 64 << 20
 
     let site: OfficeSite
     var connections = WebConnections()
     let bodies = WebBodies()
-    /// Slots for bodies that are dropped, which are separate so that they do not delay accepted requests.
+    /// Separate slots for bodies that are discarded, so that rejected requests do not delay accepted ones.
     let droppedBodies = WebBodies()
     let parsing = WebBodyTasks(named: "bodies")
     /// Separate from `parsing`, because adding files takes longer.
@@ -56,11 +56,11 @@ final class WebState {
 
 final class IncomingRequest {
     var request: WebRequest
-    /// The response if the request is rejected; its body is then dropped.
+    /// The response if the request is rejected; the request's body is then discarded.
     let refusal: WebResponse?
     /// The receiver of the body of an upload, instead of `request.body`.
     var files: DroppedFiles?
-    /// The number of bytes of the body that were dropped, or received since the connection's deadline was extended.
+    /// The number of bytes of the body that were discarded, or received since the connection's deadline was extended.
     var receivedBytes = 0
     /// Whether the connection is suspended until a slot is free.
     var isWaiting = false

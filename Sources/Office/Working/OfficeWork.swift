@@ -89,9 +89,10 @@ package struct OfficeWork {
     }
 
     private mutating func transcribe(_ job: OfficeJob) throws {
-        let recording = try retrying { (archive) throws(DeviceError) in try archive.recording(job.recording) }
-        guard let recording else { return }
-        let path = "\(archive.filesPath)/\(recording.copyFolder)/\(recording.audioName)"
+        let (recording, path) = try retrying { (archive) throws(DeviceError) in
+            try (archive.recording(job.recording), archive.audioPath(of: job.recording))
+        }
+        guard let recording, let path else { return }
         do throws(DeviceError) {
             guard let transcript = try transcript(of: path, job) else { return }
             let timeline = try ParsedTranscript(transcript, name: path).timeline
