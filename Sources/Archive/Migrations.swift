@@ -162,7 +162,7 @@ enum Migrations {
     /// - `word`: `confidence` is NULL for NaN. `is_spread` is 1 if the word's times are estimates.
     /// - `gap`, `mark`: Unique, so that adding the same gap or bookmark again after a restart changes nothing.
     /// - `turn`: Who speaks when, for every pass. A word belongs to the speaker in whose turn it is. Speakers are
-    ///   numbered from 0 by their first turns.
+    ///   numbered from 0; 0 has the label `A`.
     /// - `history`: The lines of `history.jsonl`, and the offset at which each ends in it. Erasing a recording keeps
     ///   its lines.
     /// - `house`: One row with the version, which the header also has, and a checksum of the schema.

@@ -61,8 +61,8 @@ extension SQLiteArchive {
         }
     }
 
-    /// SQL for the number of the last entry that changed a recording's samples. Redactions always count. Ends count
-    /// only if the recording was never signed, so that a repair that changes its length does not sign it again.
+    /// SQL for the number of the last entry that changed a recording's samples. Redactions always count. Ends of
+    /// recordings count only before the first signature, so that a repaired length does not cause another signature.
     private static func lastAudioChange(_ recording: String) -> String {
         """
         (SELECT max(entry.number) FROM history AS entry WHERE entry.recording = \(recording) AND (

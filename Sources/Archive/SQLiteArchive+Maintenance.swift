@@ -3,6 +3,8 @@ import System
 
 extension SQLiteArchive {
     /// Stores whether a recording's audio is missing. The recording's row and text are kept.
+    ///
+    /// - Throws: `DeviceError` with `missing` if there is no such recording, or if it is sealed.
     package func markMissing(recording: Int, _ isMissing: Bool) throws {
         let changed = try connection.run(
             "UPDATE recording SET state = ?2 WHERE id = ?1 AND state NOT LIKE 'sealed %'", .integer(recording),
@@ -10,7 +12,7 @@ extension SQLiteArchive {
         if changed == 0 { throw notFound(recording: recording) }
     }
 
-    /// Returns the starts of recordings in a boot that began before the clock was set.
+    /// Returns the starts of a boot's recordings that began before the clock was set.
     package func unverifiedStarts(inBoot boot: String) throws -> [BootedStart] {
         try connection.rows(
             """
@@ -80,7 +82,8 @@ extension SQLiteArchive {
         }
     }
 
-    /// Deletes a recording's rows. If this is interrupted, erasing the recording's folder completes it.
+    /// Deletes a recording's rows. If this is interrupted, the next start repeats it, because the recording's folder
+    /// has already been renamed.
     private func delete(_ recording: Int) async throws {
         try await deleteSegments(of: recording)
         try connection.transaction {

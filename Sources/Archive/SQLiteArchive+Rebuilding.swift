@@ -64,8 +64,8 @@ extension SQLiteArchive {
         return true
     }
 
-    /// Adds the row for a recording that has a folder but no row, and restores its journal's content. If the journal has
-    /// no start, the start is `startedAt`, with an unverified clock.
+    /// Adds the row for a recording that has a folder but no row, and restores its journal's content. If the journal
+    /// has no start, the start is `startedAt`, with an unverified clock.
     package func adopt(recording: Int, startedAt: Double) throws {
         guard try journalBytes(of: recording) == nil else { return }
         var record = JournalRecord(try journal.read(recording).entries)
@@ -150,7 +150,7 @@ extension SQLiteArchive {
         let row = try queries.recording(recording)
         if record.seal != nil, row?.isSealed == false { return false }
         // The texts differ if a transaction reached the write-ahead log although its commit failed. The set-aside
-        // journal and the database keep both texts.
+        // journal keeps one of the texts, and the database the other.
         guard try isMissing || damagedLines > 0 || queries.findings(in: journal, of: recording).differs else {
             // Adds the recording's number to an old journal.
             if record.owner.numbers.isEmpty, row != nil, let owner = try journalOwner(of: recording) {

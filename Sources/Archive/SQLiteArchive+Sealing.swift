@@ -1,8 +1,8 @@
 import Core
 
-/// Sealing has three steps: `beginSealing` removes the text from the journal, the caller removes the files, and
-/// `finishSealing` removes the rows and marks the recording as sealed. Every start of the program completes interrupted
-/// steps.
+/// Sealing leaves only an encrypted file of a recording. It has three steps: `beginSealing` removes the text from the
+/// journal, the caller removes the readable files, and `finishSealing` removes the rows and marks the recording as
+/// sealed. Every start of the program completes interrupted steps.
 extension SQLiteArchive {
     /// Returns a recording's journal and its length in bytes, for `beginSealing`.
     package func journalContent(of recording: Int) throws -> (bytes: Int64, text: String) {

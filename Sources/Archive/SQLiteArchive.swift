@@ -83,14 +83,17 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
                 try appendToJournal(start.entries(of: id), recording: id)
             }
         } catch {
-            journal.discard(id)
+            // The folder is new, so its journal has at most the start, which may be incomplete.
+            journal.remove(id)
             throw error
         }
         _ = unended.withLock { $0.insert(id) }
         return id
     }
 
-    /// Returns the next number above those of all rows and folders for which `claim` could create the folder.
+    /// Returns the first number that `claim` accepts, starting above those of all rows and folders.
+    ///
+    /// - Parameter claim: Creates the folder for a number; returns false if the name is taken.
     ///
     /// Folders count because a rebuilt database has no rows for folders that could not be read.
     func claimNumber(_ claim: (Int) throws -> Bool) throws -> Int {
@@ -157,7 +160,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             return count
         }
         _ = unended.withLock { $0.remove(id) }
-        if deletedCount > 0 { journal.discard(id) }
+        if deletedCount > 0 { try journal.discard(id) }
     }
 
     package func beginPass(recording: Int, engine: EngineDescription, profile: String) throws -> Int {
@@ -309,7 +312,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(journalBytes))
     }
 
-    /// Refuses entries other than starts, dates, copies and seals if the recording is sealed.
+    /// If the recording is sealed, refuses all entries except its number, start, date, copies and seal.
     private func refuseText(in entries: [JournalEntry], ifSealed recording: Int) throws {
         let hasText = entries.contains { entry in
             switch entry {

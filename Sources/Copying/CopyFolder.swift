@@ -17,8 +17,8 @@ struct CopyFolder: Sendable {
     ///
     /// - Parameters:
     ///   - device: the recorder's name, which is preferred for the folder of readable copies.
-    ///   - identity: distinguishes recorders with the same name. The folder of encrypted copies is named after it, so
-    ///     that it does not reveal the recorder's name.
+    ///   - identity: distinguishes recorders with the same name. The folder of encrypted copies is named after the
+    ///     identity, so that the folder does not reveal the recorder's name.
     init(in root: Folder, device: DeviceName, identity: String?, isEncrypted: Bool) throws(DeviceError) {
         self.isEncrypted = isEncrypted
         top = try Self.openOrCreate(Self.topName, in: root)
@@ -67,7 +67,8 @@ struct CopyFolder: Sendable {
 
     /// Removes an incomplete copy.
     ///
-    /// - Returns: whether the name is unused now; false if something else has the name or is in the folder. That stays.
+    /// - Returns: whether the name is unused now. False if something else has the name, or if the folder contains other
+    ///   files, which stay.
     func clear(_ name: String) throws(DeviceError) -> Bool {
         guard let kind = try folder.status(name)?.kind else { return true }
         guard kind == (isEncrypted ? .file : .folder) else { return false }
@@ -89,7 +90,7 @@ struct CopyFolder: Sendable {
 }
 
 extension Folder {
-    /// Returns the new names of folders that a person has renamed, by the digest of the copy's manifest.
+    /// Returns the names of renamed copies that have a page, by the digest of the copy's manifest.
     func renamedCopies() throws(DeviceError) -> [String: String] {
         var found: [String: String] = [:]
         for name in try names().sorted() where CopyName(name) == nil && !name.hasPrefix(".") {

@@ -65,7 +65,7 @@ package struct CopyName: Hashable, CopyNaming {
 package struct DeviceName: Hashable, Sendable {
     package let text: String
 
-    /// Derives a valid name from any text, such as the host name, of which it keeps at most 32 characters.
+    /// Derives a valid name from any text, such as the host name. Keeps at most 32 characters.
     package init(madeOf text: String) {
         var name = ""
         for byte in text.utf8 where name.utf8.count < 32 {

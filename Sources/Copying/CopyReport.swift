@@ -25,17 +25,19 @@ package struct CopyReport: Sendable {
 
     package var failures: [(recording: Int, error: DeviceError)] = []
 
-    /// Why the lists of all recordings were not written; nil if they were.
+    /// Why a file beside the copies, such as the list of recordings, is missing or incomplete; nil if none is.
     package var listsError: DeviceError?
 
     /// False if a file system lacks O_DIRECT: its files were dropped from the page cache before they were read back.
     var bypassedCache = true
 
-    /// The recordings that have readable copies on the target, although copies are encrypted now. Those copies stay.
+    /// The recordings that have readable copies on the target, although copies are encrypted now. The readable copies
+    /// stay.
     package var unencryptedRecordings: [Int] = []
 
-    /// The redacted recordings whose outdated copies had files that somebody changed or added. Those files stay.
-    var keptAfterRedaction: [Int] = []
+    /// The redacted recordings of which outdated copies, or files that somebody changed or added there, stay because
+    /// the ledger does not list them as they are now.
+    var keptAfterRedaction: Set<Int> = []
 
     /// Adds a copy and removes the recording's previous entries.
     mutating func add(_ copy: Copy, isNew: Bool) {
@@ -47,8 +49,9 @@ package struct CopyReport: Sendable {
     var redactionText: String? {
         guard !keptAfterRedaction.isEmpty else { return nil }
         return
-            "REDACTED SINCE: \(SealedTexts.recordings(keptAfterRedaction)). Earlier copies were replaced, except for "
-            + "files that somebody has changed or added there: check them, because they may contain redacted words."
+            "REDACTED SINCE: \(SealedTexts.recordings(Array(keptAfterRedaction))). Earlier copies were replaced, except "
+            + "for files that were changed or added there: check them, because they may contain redacted words, and "
+            + "then remove them."
     }
 
     var failureLines: [String] {
@@ -61,7 +64,7 @@ package struct CopyReport: Sendable {
         bypassedCache ? "bypassing the recorder's cache" : "after the recorder had emptied its cache"
     }
 
-    /// The first failure, or the reason why the lists are missing; nil if the run was successful.
+    /// The first failure, otherwise `listsError`; nil if the run was successful.
     package var error: DeviceError? { failures.first?.error ?? listsError }
 }
 

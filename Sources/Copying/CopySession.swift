@@ -21,7 +21,7 @@ extension FolderExport {
     /// Copies a recording unless the target already has a current copy.
     ///
     /// - Parameters:
-    ///   - pass: the ID of the pass that is copied; nil if its transcript is incomplete.
+    ///   - pass: the ID of the pass that is copied; nil if its transcript is incomplete or not copied.
     ///   - writer: creates the writer; called on the session's thread.
     /// - Returns: whether the recording was redacted in the meantime and has to be copied again.
     func place<Writer: CopyWriter>(
@@ -53,7 +53,8 @@ extension FolderExport {
         session.report.bypassedCache = session.report.bypassedCache && placed.isDirect
         let name = folder.device.text
         let manifest = placed.manifest ?? placed.entry?.manifest ?? ""
-        // Removes old copies before the ledger lists the new one, so that the next run completes an interrupted removal.
+        // Removes old copies before the ledger lists the new one, so that the next run can complete an interrupted
+        // removal.
         try await removeRedacted(
             of: recording, except: ("\(name)/\(placed.name.text)", manifest), session.entries, history,
             below: folder.top, &session.report)
@@ -69,7 +70,7 @@ extension FolderExport {
         _ entry: ExportEntry, of placed: PlacedCopy<Name>, to session: inout CopySession<Name>
     ) async throws {
         do { try await ledger?.add(entry) } catch {
-            // Only its entry identifies an encrypted file later. If there were none, each run would add another copy.
+            // Later runs recognize an encrypted file only by its entry. Without one, each run would add another copy.
             if placed.isNew, session.folder.isEncrypted {
                 session.report.copied.removeAll { $0.recording == entry.recording }
                 if !placed.hasReplaced { try? session.folder.folder.remove(placed.name.text) }

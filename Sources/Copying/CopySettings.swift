@@ -36,8 +36,8 @@ package struct CopySettings: Hashable, Sendable {
 
     var audioName: String { audio.fileName }
 
-    /// The format whose digest shows whether the text has changed: the first one in `allCases`, except the page. Nil if
-    /// no other format is copied.
+    /// The format whose digest shows whether the text has changed: of the copied formats except the page, the first in
+    /// `allCases`. Nil if there is no such format.
     var comparedFormat: TranscriptFormat? { TranscriptFormat.allCases.first { formats.contains($0) && $0 != .html } }
 
     /// Returns whether Fieldscribe writes files with this name into copies. They are removed from interrupted copies.

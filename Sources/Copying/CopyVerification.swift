@@ -4,8 +4,9 @@ import Glibc
 import System
 import Transcripts
 
-/// Verifies on any machine that a copy is unaltered. Compares its files with SHA256SUMS, SHA256SUMS and the sound with
-/// the recorder's signatures, and each entry of the history with the previous one. Blocks; changes nothing.
+/// Verifies on any machine that a copy is unaltered. Checks its files against SHA256SUMS, the recorder's signatures of
+/// SHA256SUMS and of the sound, and that each entry of the history follows from the previous one. Blocks; changes
+/// nothing.
 package struct CopyVerification {
     /// The result for one file, or for the whole copy.
     package struct Finding: Hashable, Sendable {
@@ -20,7 +21,7 @@ package struct CopyVerification {
         package var outcome: Outcome
         package var file: String
         package var detail: String
-        /// The key that signed the copy; nil unless the finding is about a valid signature.
+        /// The key that signed the copy; nil unless the finding reports the copy's valid signature.
         var key: String?
 
         init(_ outcome: Outcome, _ file: String, _ detail: String = "", key: String? = nil) {
@@ -43,7 +44,7 @@ package struct CopyVerification {
 
     /// Verifies a copy, or all copies in a folder and its subfolders, regardless of their names.
     ///
-    /// - Throws: `DeviceError` if the folder itself cannot be opened.
+    /// - Throws: `DeviceError` if the folder itself cannot be read.
     package func run(_ path: String) throws(DeviceError) -> [Finding] {
         let folder = try Folder(opening: withoutTrailingSlash(path))
         let found = try CopySearch(in: folder)
@@ -99,7 +100,7 @@ package struct CopyVerification {
                 !digests.isEmpty
             else { return [Finding(.altered, sums, "is not in the format that a recorder writes")] }
             if digests.keys.allSatisfy({ SealedName($0) != nil }) {
-                let advice = "sealed copies are signed inside; decrypt one with its private key and verify the result"
+                let advice = "sealed copies contain their signatures; to verify one, decrypt it with the private key"
                 findings.append(Finding(.unchecked, sums, advice))
             } else {
                 findings.append(signature(of: bytes, in: folder))
@@ -212,7 +213,7 @@ package struct CopyVerification {
         }?.1.entry.number
     }
 
-    /// Compares the sound with the digest that was signed when the recording was closed or redacted.
+    /// Compares the sound with the digest that was signed after the recording was closed or redacted.
     private func checkSound(
         _ entries: [HistoryEntry], in folder: Folder, _ names: Set<String>
     ) throws(DeviceError) -> [Finding] {

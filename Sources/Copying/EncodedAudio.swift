@@ -2,7 +2,7 @@ import Audio
 import Core
 import System
 
-/// Streams an encoded file without storing it, although encoders rewrite its beginning last.
+/// Streams an encoded file without storing it, although encoders rewrite its beginning when they finish.
 ///
 /// A tar header states the length of the file that follows, so the sound is encoded twice: first to measure it, then to
 /// forward the bytes and compare them with the measurement. Used on one thread.

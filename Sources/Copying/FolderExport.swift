@@ -59,8 +59,8 @@ package struct FolderExport: Sendable {
         self.audioPath = audioPath
     }
 
-    /// Copies the recordings that the target lacks. If one fails, its error is in the report, and the others are
-    /// copied.
+    /// Copies the recordings that the target lacks. If one fails, its error is in the report. The others are still
+    /// copied, unless the volume is no longer writable.
     ///
     /// - Parameters:
     ///   - recordings: the IDs; nil for all.

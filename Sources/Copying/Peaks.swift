@@ -7,7 +7,7 @@ package struct Peaks {
     private let length: Int64
     private var position: Int64 = 0
 
-    /// - Parameter length: the number of samples that will be added.
+    /// - Parameter length: the number of samples per channel that will be added.
     package init(length: Int64) {
         self.length = max(1, length)
         values = [UInt8](repeating: 0, count: Int(min(Int64(Self.maximumSections), max(0, length))))

@@ -25,13 +25,13 @@ protocol CopyWriter: Sendable {
 
     var firstName: Name { get }
 
-    /// Compares a copy that the ledger lists with the recording. May update the copy's texts in place.
+    /// Compares the recording with a copy that the ledger lists. May update the copy's texts in place.
     mutating func examine(_ copy: KnownCopies<Name>.Copy) throws(DeviceError) -> ExaminedCopy<Name>
 
     /// Returns the copy with this name if it is a complete copy of the recording, although the ledger does not list it.
     func recognize(_ name: Name) throws(DeviceError) -> PlacedCopy<Name>?
 
-    /// Returns an upper bound on the size of a new copy in bytes. Called before `write`.
+    /// Returns a generous estimate of a new copy's size in bytes. Called before `write`.
     mutating func expectedBytes() throws(DeviceError) -> Int64
 
     /// Writes a new copy under a temporary name, syncs it, and reads it back from the volume.
@@ -47,7 +47,7 @@ enum ExaminedCopy<Name: CopyNaming> {
     case current(PlacedCopy<Name>)
     /// A new copy should replace this one.
     case replaceable
-    /// The copy is missing, or should stay beside the new one.
+    /// The copy is missing, or a new one should be written beside it.
     case unusable
 }
 

@@ -4,15 +4,14 @@ import System
 import Transcripts
 
 extension RecordingCopy {
-    /// The maximum number of bytes of a text file that are searched for the pass. The page for three hours of speech has
-    /// three million.
+    /// The maximum number of bytes that are read of a text file. The page for three hours of speech has three million.
     private static let maximumTextBytes = 32 << 20
 
     /// Returns whether the texts of a copy are current, without reading any sound.
     ///
-    /// Compares one text (`textDigest`), or the page if it is the only one. If there are corrections, which appear only
-    /// in some formats, also compares every format that contains no identity, and the pass in the identity of one that
-    /// contains it.
+    /// Compares the text that `textDigest` chooses; if the page is the only text, compares the page instead.
+    /// Corrections appear only in some formats. If there are any, also compares every format without a
+    /// `RecordingIdentity`, and the pass in the first format with one.
     ///
     /// - Parameter text: the result of `textDigest`.
     func hasTexts(
@@ -36,8 +35,8 @@ extension RecordingCopy {
         return identity?.pass == timeline.pass
     }
 
-    /// Returns whether the page equals one made now with the old page's waveform, which is costly to compute, and with
-    /// the copy's own history, whose changes do not cause a new copy.
+    /// Returns whether the page is current. Renders it again with the copy's own waveform, which is costly to compute,
+    /// and with the copy's own history, because a change in the history does not cause a new copy.
     private func hasPage(_ manifest: Manifest, in folder: Folder) throws(DeviceError) -> Bool {
         let name = TranscriptFormat.html.fileName
         let page = try Self.beginning(of: name, in: folder)

@@ -5,11 +5,13 @@ extension RecordingCopy {
     /// Replaces the texts of a copy that has the recording's current sound, and adds formats that the copy lacks.
     ///
     /// Writes everything under temporary names and reads it back, then renames each text and finally the manifest.
-    /// If the renames are interrupted, the copy no longer matches its manifest, and the next copy run makes a new folder.
+    /// If the renames are interrupted, the copy no longer matches its manifest, and the next copy run makes a new
+    /// folder.
     ///
     /// - Parameter manifest: the copy's manifest.
     /// - Returns: nil, with the copy unchanged, if it differs from its manifest, for example because a person edited a
-    ///   text, or if another file has the name of a text to add.
+    ///   text; if it has another audio format than the settings, or more formats; or if another file has the name of a
+    ///   text to add.
     func replaceTexts(in folder: Folder, _ manifest: Manifest) throws(DeviceError) -> Proof? {
         let oldNames = Self.names(in: manifest)
         guard oldNames.contains(settings.audioName), oldNames.isSubset(of: names) else { return nil }

@@ -18,7 +18,7 @@ struct RecordingCopy {
     var history: [HistoryLine] = []
     /// Signs the copy; nil for an unsigned copy.
     var signer: RecorderKey?
-    /// The added file that the recording was converted from; nil if there is none.
+    /// The file that the recording was converted from; nil if there is none.
     var original: OriginalFile?
 
     /// The result of reading a copy back.
@@ -97,7 +97,7 @@ struct RecordingCopy {
             }
             return proof
         } catch {
-            // The folder is damaged or a copy of another recording.
+            // The copy is damaged, or is one of another recording.
             if error.code == .damaged || error.code == .missing { return nil }
             throw error
         }
@@ -139,7 +139,7 @@ struct RecordingCopy {
         signer?.sign(Array(manifest.text.utf8), comment: "fieldscribe copy of recording \(summary.id)")
     }
 
-    /// Returns an upper bound on the size of the copy in bytes. FLAC needs about half as much as WAV for speech, and
+    /// Returns a generous estimate of the copy's size in bytes. FLAC needs about half as much as WAV for speech, and
     /// almost nothing for gaps.
     func expectedBytes() throws(DeviceError) -> Int64 {
         let whole = SampleRange(.zero, length)

@@ -11,24 +11,31 @@ struct RedactedCopies: Sendable {
 
     /// Removes outdated copies.
     ///
-    /// - Parameter outdated: the copies' entries in the ledger.
-    /// - Returns: whether files that somebody has changed or added remain.
-    func remove(_ outdated: [ExportEntry]) throws(DeviceError) -> Bool {
+    /// - Parameters:
+    ///   - outdated: the copies' entries in the ledger, oldest first.
+    ///   - newer: the paths of the recording's copies made since the redaction, as in the ledger.
+    /// - Returns: whether files that somebody has changed or added remain in a copy, or a whole copy that the ledger
+    ///   does not list as it is now.
+    func remove(_ outdated: [ExportEntry], newer: Set<String>) throws(DeviceError) -> Bool {
         var hasRemainingFiles = false
-        for entry in outdated {
+        // If the texts of a copy were replaced, only its last entry has its manifest.
+        for entry in outdated.reversed() {
             let components = entry.folder.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
             guard components.count == 2 else { continue }
             do throws(DeviceError) {
                 guard try top.exists(components[0]) else { continue }
                 let folder = try top.folder(components[0])
                 if SealedManifest(entry.manifest) != nil {
-                    guard let name = SealedName(components[1]),
+                    if let name = SealedName(components[1]),
                         try folder.manifest(of: KnownCopies.Copy(name: name, entry: entry)) != nil
-                    else { continue }
-                    try folder.removeSealed(name)
+                    {
+                        try folder.removeSealed(name)
+                    }
                 } else if CopyName(components[1]) != nil, try !remove(entry, components[1], from: folder) {
                     hasRemainingFiles = true
                 }
+                // Somebody has changed the copy, or power failed before the ledger listed its new texts.
+                if !newer.contains(entry.folder), try folder.exists(components[1]) { hasRemainingFiles = true }
             } catch {
                 guard error.isForeignEntry else { throw error }
             }
@@ -36,7 +43,7 @@ struct RedactedCopies: Sendable {
         return hasRemainingFiles
     }
 
-    /// Removes a readable copy. Returns whether no file remains.
+    /// Removes a readable copy if its manifest is the one in the ledger. Returns false if some of its files remain.
     private func remove(_ entry: ExportEntry, _ name: String, from folder: Folder) throws(DeviceError) -> Bool {
         let newName = try folder.renamedCopies()[entry.manifest]
         for name in [name, newName].compactMap({ $0 }) where try folder.exists(name) {
@@ -64,16 +71,18 @@ extension FolderExport {
             $0.recording == id && ($0.folder, $0.manifest) != (current.folder, current.manifest)
         }.beforeRedaction(in: history)
         if outdated.isEmpty { return }
-        // Encrypted copies have no list, but the list of earlier readable copies contains their text.
+        let newer = Set(
+            entries.filter { $0.recording == id && !outdated.contains($0) }.map(\.folder) + [current.folder])
+        // Encrypted copies have no list, but the list of earlier readable copies contains the redacted text.
         let (copies, isReadable) = (RedactedCopies(top: top, shouldStop: shouldStop), recipients == nil)
         let hasRemainingFiles = try await onThread(named: "copy", niceness: 5) { () throws(DeviceError) -> Bool in
             if !isReadable, outdated.contains(where: { SealedManifest($0.manifest) == nil }) {
                 try top.remove(Self.listName)
                 try top.sync()
             }
-            return try copies.remove(outdated)
+            return try copies.remove(outdated, newer: newer)
         }
-        if hasRemainingFiles { report.keptAfterRedaction.append(id) }
+        if hasRemainingFiles { report.keptAfterRedaction.insert(id) }
     }
 
     static let listName = "index.html"

@@ -4,9 +4,10 @@ import Settings
 import Synchronization
 import System
 
-/// Works on earlier recordings while nothing is recorded. Completes the repairs from the start, erases recordings
-/// according to `storage.after-export`, transcribes missing text, runs the second pass, identifies speakers and seals
-/// recordings. Also runs the second pass for recordings that were opened with a private key, and seals them again.
+/// Works on earlier recordings while nothing is recorded. Erases recordings according to `storage.after-export`,
+/// completes the repairs that the start left, signs recordings, transcribes missing text, runs the second pass,
+/// identifies speakers, learns voices and seals recordings. Also runs the second pass for recordings that were opened
+/// with a private key, and seals them again.
 package struct BackgroundMaintenance: Sendable {
     /// The reason why a run ended.
     package enum End: Hashable, Sendable {

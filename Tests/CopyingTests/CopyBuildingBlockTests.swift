@@ -9,7 +9,7 @@ import TestKit
 @testable import System
 
 @Suite("Building blocks of a copy") struct CopyBuildingBlockTests {
-    @Test("if udev's links are missing, its database identifies a stick; anything but a UUID is refused")
+    @Test("if udev has no links, its database identifies a stick; anything but a UUID is refused")
     func uuidFromDatabase() throws {
         let folder = TemporaryFolder()
         func identifier(_ text: String) throws -> String? {

@@ -144,7 +144,7 @@ import TestKit
         try await other.record(1, seconds: 0.6)
         let report = try await other.copy()
         #expect(report.copied.map(\.folder) == ["recorder/\(Setup.name(1))_2"])
-        // A recording with the same length and text, but another sound.
+        // A recording with the same length and text, but different sound.
         let third = try await Setup(recordings: 0, stick: setup.stick)
         _ = shell("sox -n -r 16000 -b 16 -c 1 '\(third.audioPath(1))' synth 0.5 sine 440")
         await third.put(1, text: "one two")

@@ -31,7 +31,8 @@ import TestKit
         await setup.archive.addToHistory(line(2, .copied))
         #expect(try await setup.copy().copied.isEmpty)
         #expect(try text("\(copy)/history.json") == "[\n{\"number\":1}\n]\n" && setup.hasIntactCopies())
-        // Copies from earlier versions have no history. A newer transcript adds it, unless a person's file has its name.
+        // Copies from earlier versions have no history. A newer transcript adds it, unless a person's file has the
+        // same name.
         for (personFile, words) in [("", "other words"), ("mine", "still others")] {
             shell("cd '\(copy)' && rm history.json && sed -i /history/d SHA256SUMS")
             if !personFile.isEmpty { shell("printf mine > '\(copy)/history.json'") }
@@ -115,7 +116,8 @@ import TestKit
         #expect(try text("\(setup.stick)/Fieldscribe/index.html").contains("one two three"))
         #expect(names("\(setup.exportFolder)/\(Setup.name(1))").allSatisfy { !$0.hasSuffix(".new") })
         #expect(try await setup.copy().copied.isEmpty)
-        // After an interruption between two renames, the manifest no longer matches, and the next copy gets a new folder.
+        // After an interruption between two renames, the manifest no longer matches, and the next copy gets a new
+        // folder.
         await setup.put(1, text: "one two three four")
         let broken = setup.export { operation, path throws(DeviceError) in
             if operation == "rename", path.hasSuffix("transcript.srt") {
@@ -226,7 +228,7 @@ private struct CountingArchive: ArchiveReading {
     let archive: any ArchiveReading
     let requests = Requests()
 
-    /// Shared by all copies of the archive.
+    /// A class, so that all copies of the struct share it.
     final class Requests: Sendable {
         private let recordings = Mutex<[Int]>([])
 

@@ -18,7 +18,7 @@ import TestKit
         case full
     }
 
-    /// A gate that makes the call with an ordinal fail, or all calls from then on.
+    /// A gate that makes call number `firstFailure` fail, or all calls from then on.
     private final class FaultyGate: Sendable {
         private let calls = Mutex(0)
         let firstFailure: Int

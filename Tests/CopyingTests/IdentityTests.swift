@@ -30,7 +30,7 @@ import TestKit
         #expect(index.contains("recorder/\(Setup.name(1))/") && index.contains("recorder-2/\(Setup.name(2))/"))
     }
 
-    @Test("a recorder keeps using its folder that has no identity yet")
+    @Test("a recorder keeps its folder if the folder has no identity yet")
     func folderWithoutIdentity() async throws {
         var setup = try await Setup()
         try await setup.copy()
@@ -40,7 +40,7 @@ import TestKit
         #expect(try text("\(setup.exportFolder)/RECORDER.txt").hasPrefix("\(firstIdentity)\n"))
     }
 
-    @Test("a renamed recorder's folder is found")
+    @Test("a recorder's folder is found if it has another name than the recorder")
     func renamedRecorder() async throws {
         var setup = try await Setup()
         setup.identity = firstIdentity

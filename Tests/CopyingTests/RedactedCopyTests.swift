@@ -34,7 +34,7 @@ import TestKit
         await setup.archive.addToHistory(HistoryLine(text: #"{"number":\#(number)}"#, entry: entry))
     }
 
-    /// Copies, and adds each copy to the history.
+    /// Copies the recordings, and adds each copy to the history.
     @discardableResult private func copy(_ setup: Setup, _ export: FolderExport? = nil) async throws -> CopyReport {
         let previousCount = await setup.ledger.entries.count
         let report = try await (export ?? setup.export()).copy(to: setup.stick)
@@ -42,7 +42,8 @@ import TestKit
         return report
     }
 
-    /// Returns the files on the stick that still have redacted words, and the readable audio files; empty if there are none.
+    /// Returns the files on the stick that still have redacted words, and the readable audio files; empty if there are
+    /// none.
     private func readableFiles(_ setup: Setup) -> String {
         shell("grep -rl 'one two' '\(setup.stick)/Fieldscribe'; cd '\(setup.stick)' && find . -name audio.flac").output
     }
@@ -80,6 +81,38 @@ import TestKit
         #expect(setup.copies.count == 2)
         #expect(report.keptAfterRedaction == [1])
         #expect(setup.result().contains("REDACTED SINCE: recording 1."))
+    }
+
+    @Test(
+        "a copy that the ledger does not list as it is now stays, and is reported until it is removed",
+        arguments: [true, false])
+    func unlistedCopy(isSealed: Bool) async throws {
+        var setup = try await Setup()
+        if isSealed { setup.recipients = .success([try KeyPair().recipient]) }
+        try await copy(setup)
+        let old = isSealed ? "\(setup.sealedFolder)/\(Setup.sealedName(1))" : "\(setup.exportFolder)/\(Setup.name(1))"
+        // As if power had failed after the manifest was replaced, but before the ledger listed it.
+        shell("echo >> '\(old)\(isSealed ? "" : "/SHA256SUMS")'")
+        try await redact(setup)
+        for _ in 1...2 {
+            #expect(try await copy(setup).keptAfterRedaction == [1])
+            #expect(setup.result().contains("REDACTED SINCE: recording 1."))
+            #expect(isSealed || names(old).contains("transcript.txt"))
+        }
+        shell("rm -r '\(old)'")
+        #expect(try await copy(setup).keptAfterRedaction == [])
+        #expect(!setup.result().contains("REDACTED SINCE"))
+    }
+
+    @Test("an outdated copy whose texts were replaced is removed and not reported")
+    func replacedTexts() async throws {
+        let setup = try await Setup()
+        try await copy(setup)
+        await setup.put(1, text: "one two three")
+        try await copy(setup)
+        try await redact(setup)
+        #expect(try await copy(setup).keptAfterRedaction == [])
+        #expect(setup.copies.count == 1 && setup.hasIntactCopies())
     }
 
     @Test("a copy made after the redaction stays if a person changed its sound, and a new one is made beside it")

@@ -23,7 +23,7 @@ import TestKit
         return setup
     }
 
-    /// Returns a gate that makes the call with an ordinal fail, or all calls from then on.
+    /// Returns a gate that makes call number `firstFailure` fail, or all calls from then on.
     private static func gate(firstFailure: Int, _ fault: Fault, _ calls: Calls) -> Folder.Gate {
         { operation, path throws(DeviceError) in
             let ordinal = calls.next()
@@ -165,7 +165,7 @@ import TestKit
         #expect(report.error?.code == .full && names(setup.sealedFolder).isEmpty)
         shell("rm '\(stick.path)/mine'")
         #expect(try await setup.copy().copied.count == 1)
-        // The stick is too small for the second recording from the start.
+        // Even before the copy begins, the stick is too small for the second recording.
         try await setup.record(2, seconds: 200)
         let second = try await setup.copy()
         #expect(second.error?.code == .full && second.error?.message.contains("needs about") == true)

@@ -39,12 +39,12 @@ extension Setup {
     /// The folder of encrypted copies.
     var sealedFolder: String { "\(stick)/Fieldscribe/sealed" }
 
-    /// The names of the complete encrypted files, sorted. Incomplete files have hidden names.
+    /// The names of the complete encrypted files, sorted. Incomplete files have other names.
     var sealedFiles: [String] { names(sealedFolder).filter { $0.hasSuffix(".fieldscribe.age") } }
 
     static func sealedName(_ id: Int) -> String { "00000\(id).fieldscribe.age" }
 
-    /// Seals recording 1 as the recorder does, beside its audio, and updates the archive.
+    /// Seals recording 1 as the recorder does, into the folder of the audio files, and updates the archive.
     func sealOnRecorder(for recipient: Recipient) async throws -> SealedManifest {
         let storage = folder.file("storage")
         let recordingFolder = RecordingFolder(storage: storage, recording: 1)

@@ -61,7 +61,7 @@ import TestKit
         #expect(names(setup.stick) == ["Fieldscribe"])
         #expect(names("\(setup.stick)/Fieldscribe") == ["README.txt", "RESULT.txt", "sealed"])
         #expect(names(setup.sealedFolder) == [Setup.sealedName(1), Setup.sealedName(2), "SHA256SUMS"])
-        // The words, the recorder's name, and the year.
+        // The words, the recorder's name, the year, and a time.
         let matches = shell("cd '\(setup.stick)' && grep -rail -e 'one two' -e 'recorder/' -e 2026 -e '0:00' .")
         #expect(matches.output == "", "\(matches.output)")
         #expect(setup.result().contains("and verified: 2 recordings, 1 and 2."))

@@ -51,7 +51,7 @@ import TestKit
         #expect(!message.contains("\n") && !message.contains("FPZUAA303"))
     }
 
-    @Test("a private key is hidden in upper and lower case")
+    @Test("a private key in upper or lower case is hidden")
     func hiddenPrivateKey() {
         for text in [secret, secret.lowercased(), "x \(secret)", "AGE-PLUGIN-YUBIKEY-1QQ"] {
             #expect(PrivateKey.hidden(in: text) == "(a private key)")

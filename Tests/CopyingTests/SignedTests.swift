@@ -73,7 +73,7 @@ let hasMinisign = shell("command -v minisign").status == 0
         let signed = try await signedCopies(2)
         let findings = try signed.findings(key: signed.key.publicKey)
         #expect(findings.allSatisfy { $0.outcome == .unaltered }, "\(findings.map(\.line))")
-        // The list, the twelve files in it, and the sound's samples.
+        // SHA256SUMS, the twelve files that it lists, and the sound's samples.
         #expect(findings.count == 14 && findings.last?.detail.contains("its sound matches the signature") == true)
         #expect(try signed.faults() == [])
         let both = try signed.findings(key: signed.key.publicKey, signed.setup.exportFolder)
@@ -238,7 +238,7 @@ let hasMinisign = shell("command -v minisign").status == 0
         #expect(try signed.findings(sealed).map(\.outcome) == [.unchecked, .altered])
     }
 
-    @Test("a longer transcript is signed again; if this is interrupted, the copy is unsigned")
+    @Test("a copy is signed again when its text is replaced; if that is interrupted, the copy is unsigned")
     func newerText() async throws {
         let signed = try await signedCopies()
         await signed.setup.put(1, text: "other words")
@@ -267,7 +267,7 @@ let hasMinisign = shell("command -v minisign").status == 0
         #expect(findings.count == 14 && findings.allSatisfy { $0.outcome == .unaltered }, "\(findings.map(\.line))")
     }
 
-    @Test("the key is created once, readable only by its owner; anything else in its place is refused in one line")
+    @Test("the key is created once; anything else in its place is refused")
     func recorderKey() throws {
         let folder = TemporaryFolder()
         let first = try RecorderKey(in: folder.path)

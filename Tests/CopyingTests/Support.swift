@@ -9,7 +9,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Recordings with real audio, and a folder that stands in for a stick.
+/// Recordings with audio files, and a folder that stands in for a stick.
 struct Setup {
     static let device = DeviceName(madeOf: "recorder")
     static let formats: [TranscriptFormat] = [.text, .json, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html]

@@ -173,7 +173,7 @@ import TestKit
 }
 
 extension SQLiteArchive {
-    /// Makes the database refuse passes of a recording until it is opened again.
+    /// Makes the database refuse new passes of a recording.
     fileprivate func refusePass(of recording: Int) throws {
         try connection.execute(
             """

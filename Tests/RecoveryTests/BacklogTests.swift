@@ -161,7 +161,8 @@ import TestKit
         for await event in events { Issue.record("unexpected event \(event)") }
         #expect(try await archive.passes(of: 1).map(\.profile) == ["live", SecondPass.profile])
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true, true])
-        // The second pass begins each utterance with the adaptation state of its survey, which the fake words contain.
+        // The second pass begins each utterance with the adaptation state from its survey of the whole recording. The
+        // fake words contain that state.
         let secondPassSegments = try await timeline(archive, 1).segments
         #expect(secondPassSegments.count == liveSegments.count)
         #expect(secondPassSegments.map(\.text) != liveSegments.map(\.text))
@@ -249,7 +250,7 @@ import TestKit
         #expect(try await isComplete(archive, id))
     }
 
-    @Test("Lost audio is skipped and stays a gap of the same length", arguments: [8_000, 40_000])
+    @Test("Lost audio is skipped: no segment overlaps its gap", arguments: [8_000, 40_000])
     func gap(lost: Int) async throws {
         let archive = try storage.archive()
         let half = Self.twelveBursts.count / 2

@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 
 @Suite("Clock correction") struct ClockCorrectionTests {
-    @Test("A start time is computed from the time since boot; if it is in the future, it is not changed")
+    @Test("A start's date is computed from the time since boot; a start in the future gets no date")
     func dates() {
         let dates = ClockCorrection.dates(
             of: [
@@ -106,7 +106,7 @@ extension Storage {
     }
 
     @Test(
-        "The days of an added file count from its export, although the file is older",
+        "For an added file, the days are counted from its export, although the file is older",
         arguments: ["added: a.m4a", "added"])
     func added(source: String) {
         var candidate = candidate(.fine)

@@ -83,7 +83,7 @@ import TestKit
         let empty = page(audioDigest, saved: 40, by: "Ben")
         #expect(try await importText(empty, in: archive).contains("nothing was corrected in it; nothing was changed"))
         #expect(try await words(archive) == ["one", "too", "three"])
-        // A confirmation of a word sends the unchanged text.
+        // If a word is confirmed, the page sends the unchanged text.
         let confirmed = page(
             audioDigest, saved: 50,
             segments: #"{"id":1,"was":"one","text":"one","confirmed":[0]},{"id":2,"was":"two","text":"too"}"#)
@@ -92,7 +92,7 @@ import TestKit
     }
 
     @Test(
-        "split or joined lines, speakers and bookmarks are imported, kept by other pages, and reverted by their own"
+        "line breaks, speakers and bookmarks are imported, later pages keep them, and the first page can revert them"
     )
     func splitOrJoined() async throws {
         let (archive, audioDigest) = try await makeRecording()
@@ -129,7 +129,7 @@ import TestKit
         #expect(first.speakers == nil && first.marks.isEmpty)
     }
 
-    @Test("subtitles made before people were named correct words and do not remove the names or the title")
+    @Test("old subtitles can correct words, and do not remove names or a title that were set later")
     func oldSubtitles() async throws {
         let (archive, audioDigest) = try await makeRecording()
         _ = try await importText(page(audioDigest, saved: 10, names: #""A":"Anna""#, title: "Market"), in: archive)
@@ -233,7 +233,7 @@ import TestKit
         #expect(lines.dropLast().map(\.range) == old.segments.map(\.range) && lines.last?.text == "and then")
         #expect(lines.last.map { abs($0.range.start - end - 160) < 16 } == true)
         #expect(try await importText(text, name: "t.vtt", in: archive).contains("already in the archive"))
-        // The lines of the new transcript have other numbers, which a page with it uses.
+        // The lines of the new transcript have other numbers, which a page made from it uses.
         let latest = page(
             audioDigest, saved: 90, segments: #"{"id":\#(lines.count),"was":"and then","text":"and thus"}"#
         )

@@ -130,7 +130,7 @@ import TestKit
         #expect(try await storage.archive().search("kept", limit: 1).count == 1)
     }
 
-    @Test("If the ballast is a link, its target is not written")
+    @Test("If the ballast file is a link, nothing is written to its target")
     func ballast() throws {
         let outside = try makeOutsideFolder()
         #expect(symlink("\(outside)/theirs", storage.folder.file("ballast")) == 0)

@@ -97,7 +97,7 @@ import TestKit
         try expectNoSecrets()
     }
 
-    @Test("a late pass or correction is stored without the redacted words")
+    @Test("a pass or correction that is added after a redaction is stored without the redacted words")
     func late() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -123,7 +123,7 @@ import TestKit
         #expect(try paths(containing: "secretmark") == [])
     }
 
-    @Test("corrections from an old page are refused with the reason", arguments: [true, false])
+    @Test("corrections of a copy made before a redaction are refused with the reason", arguments: [true, false])
     func oldPage(isSigned: Bool) async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -181,7 +181,7 @@ import TestKit
         #expect(
             reported.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
 
-        // A copy that began before the redaction does not count, even if it is recorded after it.
+        // A copy that began before the redaction does not count, even if the ledger lists it only afterwards.
         var entry = ExportEntry(
             recording: 1, pass: 1, volume: "9999-0000", folder: "late", manifest: "m", exportedAt: 6)
         entry.redactionCount = 1
@@ -225,7 +225,7 @@ import TestKit
         #expect(range == LastMinute.range(minute.from, minute.to))
     }
 
-    @Test("in a recording that ended paused, the last seconds are those before the pause")
+    @Test("in a recording that ended while paused, the last seconds are those before the pause")
     func lastOfPaused() async throws {
         let archive = try storage.archive()
         try await record(in: archive)

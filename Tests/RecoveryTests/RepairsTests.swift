@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Testing
 import TestKit
@@ -6,6 +7,7 @@ import TestKit
 @testable import Audio
 @testable import Core
 @testable import Maintenance
+@testable import System
 
 /// Repairs that recovery postpones until after the start.
 @Suite("Repairs") struct RepairsTests {
@@ -57,17 +59,19 @@ import TestKit
         #expect(try await opened.archive.search("kept", limit: 9).count == 3)
     }
 
-    @Test("Parts are joined after the start, and an interrupted join continues")
-    func parts() async throws {
-        func write() async throws {
-            let archive = try storage.archive()
-            try await storage.record([.samples(numbered(700_000))], isClosed: false, in: archive)
-        }
-        try await write()
+    /// Makes a recording of 900,000 samples in two overlapping files. The archive does not list its end.
+    private func recordInParts(_ storage: Storage) async throws {
+        let archive = try storage.archive()
+        try await storage.record([.samples(numbered(700_000))], isClosed: false, in: archive)
         let part = RecordingPart(beside: storage.audio(1), start: SamplePosition(600_000), ordinal: 1)
         let file = try WaveFile(new: part.path)
         try numbered(from: 600_000, 300_000).withUnsafeBufferPointer { try file.append($0) }
         try file.close(reason: .button)
+    }
+
+    @Test("Parts are joined after the start, and an interrupted join continues")
+    func parts() async throws {
+        try await recordInParts(storage)
         let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)
         #expect(RecordingPart.all(beside: storage.audio(1)).count == 1)
         opened.repairs.add(1)
@@ -75,6 +79,31 @@ import TestKit
         #expect(RecordingPart.all(beside: storage.audio(1)) == [])
         #expect(try await opened.archive.recording(1)?.length.samples == 900_000)
         #expect(try samples(of: storage.audio(1)) == numbered(900_000))
+    }
+
+    @Test(
+        "If the disk lacks the space for joining, the archive lists the length with the parts", .enabled(if: canMount))
+    func fullDisk() async throws {
+        let disk = TemporaryFolder()
+        #expect(mount("tmpfs", disk.path, "tmpfs", 0, "size=12m") == 0)
+        defer { umount2(disk.path, Int32(MNT_DETACH)) }
+        let storage = Storage(disk)
+        try await recordInParts(storage)
+        let filler = disk.file("mine")
+        // The joined file needs 1.8 MB.
+        let fillerBytes = try Folder(opening: disk.path).freeBytes() - 1_000_000
+        try Data(count: Int(fillerBytes)).write(to: URL(filePath: filler))
+        let before = try bytes(storage.audio(1))
+        let opened = try await Recovery.open(storage.configuration, depth: .start)
+        #expect(opened.findings.map(\.outcome) == [.note, .repaired], "\(opened.findings)")
+        #expect(try bytes(storage.audio(1)) == before && RecordingPart.all(beside: storage.audio(1)).count == 1)
+        let row = try await opened.archive.recording(1)
+        #expect(row?.length.samples == 900_000 && row?.stopReason == .button)
+        unlink(filler)
+        opened.repairs.add(1)
+        _ = try await opened.repairs.run()
+        #expect(RecordingPart.all(beside: storage.audio(1)) == [])
+        #expect(try await opened.archive.recording(1)?.length.samples == 900_000)
     }
 
     @Test("The next start removes a damage marker if the database is intact")

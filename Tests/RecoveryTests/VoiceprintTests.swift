@@ -35,7 +35,8 @@ import TestKit
             segments, Correction(person: "P", savedAt: 1_000, base: base, annotations: annotations), recording: id)
     }
 
-    /// Answers with the voiceprints in each recording: Anna is A in the first, B in the second, and not in the third.
+    /// A script that answers with each recording's voices: Anna is A in the first, B in the second, and absent from the
+    /// third.
     private static let voices = #"""
         read line
         echo "$line" >>REQUESTS
@@ -83,7 +84,7 @@ import TestKit
         let before = try requests()
         #expect(try await job(archive).run().isEmpty)
         #expect(try requests() == before)
-        // Once the user names the person, the voice is learned and no longer proposed.
+        // Once the user names the person, the voice is learned, and the proposed name is removed.
         try await name(["B": "Bob"], in: 2, of: archive)
         #expect(try await job(archive).run().isEmpty)
         #expect(try store().proposals.isEmpty && store().voices.map(\.name) == ["Anna", "Bob"])

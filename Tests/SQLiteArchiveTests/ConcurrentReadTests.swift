@@ -195,7 +195,7 @@ struct ConcurrentReadTests {
         #expect(try await archive.search("found", limit: 3).count == 1)
     }
 
-    @Test("a read-only check reports a damaged index, and the next repair rebuilds it")
+    @Test("a read-only check reports a damaged index, and names the command that rebuilds it")
     func damagedIndex() async throws {
         try await archive.record("lost and found")
         try await archive.check()

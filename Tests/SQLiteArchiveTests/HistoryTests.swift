@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "each action becomes a timed entry in a global chain and one per recording, with no transcribed words"
+        "each action becomes a timed entry in the global hash chain and its recording's, without transcribed words"
     )
     func chain() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
@@ -102,7 +102,7 @@ import Testing
         #expect(try await archive.exports(of: 1).first?.pass == 1)
     }
 
-    @Test("the same copy is entered once, and a folder's path never")
+    @Test("the same copy is entered once; the path of a folder is never entered")
     func copies() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)

@@ -296,4 +296,17 @@ import Testing
         try await archive.discard(recording: id)
         #expect(access(folder.path + "/recordings/000001", F_OK) != 0)
     }
+
+    @Test("if the journal of a recording without audio cannot be read completely, it is set aside and reported")
+    func discardedUnread() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
+        let journal = folder.path + "/recordings/000001/journal.jsonl"
+        let damaged = Data("damaged\n".utf8)
+        try damaged.write(to: URL(filePath: journal))
+        let message = await failure { try await archive.discard(recording: id) }?.message ?? ""
+        #expect(message.hasPrefix(journal) && message.contains("\(journal).damaged-1"), "\(message)")
+        #expect(try Data(contentsOf: URL(filePath: journal + ".damaged-1")) == damaged)
+        #expect(try await archive.recordings().isEmpty)
+    }
 }

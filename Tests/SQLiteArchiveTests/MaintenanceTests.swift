@@ -95,7 +95,7 @@ import Testing
         #expect(try await archive.search("second", limit: 9).count == 1)
         #expect(try await archive.search("first", limit: 9).isEmpty)
         #expect(await failure { try await archive.endPass(second, recording: 99) }?.code == .missing)
-        // A pass whose workers crashed does not hide text.
+        // A pass whose workers crashed does not hide the text of an earlier pass.
         let third = try await archive.beginPass(recording: id, engine: engine, profile: "final")
         var failedSegment = segment(1, at: 0, "")
         failedSegment.endedBy = .error
@@ -176,7 +176,7 @@ import Testing
         #expect(try await archive.count("SELECT count(*) FROM erasure") == 40)
     }
 
-    @Test("the ledger lists copies by volume and by recording, and is erased with the recording")
+    @Test("copies are listed by volume and by recording, and erased with their recording")
     func ledger() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (first, pass) = try await archive.record("one")

@@ -15,7 +15,7 @@ struct OpeningTests {
         try #require(await failure { _ = try SQLiteArchive(path: path) })
     }
 
-    @Test("while the archive is in use, a second process gets an error; afterwards it can open the archive")
+    @Test("while the archive is open, opening it again fails; afterwards it succeeds")
     func busy() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -40,7 +40,7 @@ struct OpeningTests {
         #expect(try Data(contentsOf: URL(filePath: folder.archive)) == Data(content.utf8))
     }
 
-    @Test("a wrong write or schema version in the header is reported as damage", arguments: [18, 47])
+    @Test("a wrong write or schema version in the header counts as damage", arguments: [18, 47])
     func headerVersion(offset: Int) async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -56,7 +56,7 @@ struct OpeningTests {
         #expect(try Data(contentsOf: URL(filePath: aside)) == bytes)
     }
 
-    @Test("a database from a newer fieldscribe or another program is not changed")
+    @Test("a database from a newer fieldscribe or another program is refused")
     func foreignDatabase() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)

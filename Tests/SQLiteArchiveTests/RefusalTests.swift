@@ -71,7 +71,7 @@ struct RefusalTests {
         #expect(try await archive.record().recording == recording + 1)
     }
 
-    @Test("calls for an unknown recording are refused with a message")
+    @Test("calls for an unknown recording or pass are refused")
     func unknownRecording() async throws {
         let (recording, pass) = try await archive.record("here")
         let (otherRecording, _) = try await archive.record()

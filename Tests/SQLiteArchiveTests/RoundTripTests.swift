@@ -155,7 +155,7 @@ struct RoundTripTests {
         #expect(!String(decoding: json, as: UTF8.self).contains("isSpread"))
     }
 
-    @Test("withheld text is stored, and can be restored from the journal alone")
+    @Test("held-back text is stored, and can be restored from the journal alone")
     func withheldText() async throws {
         let (recording, pass) = try await archive.record()
         var original = segment(1, at: 0, "")
@@ -180,7 +180,7 @@ struct RoundTripTests {
         #expect(try await archive.search("1999", limit: 10).map(\.segment) == [1_999])
     }
 
-    @Test("each of several concurrent callers can read everything that it committed")
+    @Test("everything that concurrent callers committed can be read")
     func concurrentCallers() async throws {
         let archive = archive
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -5,7 +5,7 @@ import System
 
 let engine = EngineDescription(name: "pocketsphinx", version: "5.0.1", model: "en-us")
 
-/// A segment with the words of `text` from `start`, each 1,000 samples long.
+/// Returns a segment that starts at `start` and has the words of `text`, each 1,000 samples long.
 func segment(_ id: Int, at start: Int64, _ text: String, endedBy: EndReason = .silence) -> Segment {
     let words = text.split(separator: " ").enumerated().map { index, word in
         let from = SamplePosition(start + Int64(index) * 1_000)

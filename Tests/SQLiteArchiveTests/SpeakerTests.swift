@@ -59,7 +59,7 @@ import Testing
         #expect(try await archive.search("speaker:A", limit: 2).count == 1)
     }
 
-    @Test("filter each word: another speaker's words in the same segment do not match, even by name")
+    @Test("limit a search by label or name: words of another speaker in the same segment do not match")
     func searchWords() async throws {
         let archive = try archive()
         let (id, pass) = try await archive.record("Wasser for the fields", "water, water more waterfalls")

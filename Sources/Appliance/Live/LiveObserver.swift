@@ -81,8 +81,8 @@ final class LiveObserver: RecordingSink {
 
     func recovered(code: String) { state.withLock { _ = $0.faults.removeValue(forKey: code) } }
 
-    /// Waits until everything before `position` is in the file. Returns false if the recording ends first or the task is
-    /// cancelled.
+    /// Waits until everything before `position` is in the file. Returns false if the recording ends first or the task
+    /// is cancelled.
     func waitUntilWritten(upTo position: SamplePosition) async -> Bool {
         if case .available = await progress.next(after: position - 1) { return true }
         return false

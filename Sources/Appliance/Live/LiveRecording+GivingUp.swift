@@ -11,8 +11,8 @@ extension LiveRecording {
     /// A number that grows while the disk makes progress.
     var progress: Int64 { observer.growth }
 
-    /// Logs that the samples in memory are lost because the disk has stalled, and tries to add a gap to the archive. The
-    /// recording stays marked as cut short. Blocks for up to a second.
+    /// Logs that the samples in memory are lost because the disk has stalled, and tries to add a gap to the archive.
+    /// The recording stays marked as cut short. Blocks for up to a second.
     ///
     /// - Returns: an error that says what was lost.
     func giveUp() -> DeviceError {

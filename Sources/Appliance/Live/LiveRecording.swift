@@ -32,8 +32,8 @@ package final class LiveRecording: Sendable {
 
     /// Adds a new recording to the archive and creates its folder; `run` then records.
     ///
-    /// - Parameter session: the source, which may already be capturing. The recording begins with its first sample; if the
-    ///   microphone has a pre-roll, that is the start of the pre-roll.
+    /// - Parameter session: the source, which may already be capturing. The recording begins with its first sample; if
+    ///   the microphone has a pre-roll, that is the start of the pre-roll.
     /// - Throws: `DeviceError`, with `full` if the free space is below the reserve. The session is then stopped.
     package init(
         configuration: Configuration, archive: any Archive, capture session: RecordingSession, hub: EventHub
@@ -60,12 +60,17 @@ package final class LiveRecording: Sendable {
             try await archive.checkLocation()
             try makeFolder(folder.path)
         } catch {
-            try? await archive.discard(recording: id)
+            await Self.discard(id, in: archive, hub)
             throw error
         }
         observer = LiveObserver(recording: id, path: folder.audio, hub: hub)
         self.session = session
         isComplete = true
+    }
+
+    /// Removes a recording that has no sound. The error that ended it is more important, so another one is published.
+    private static func discard(_ id: Int, in archive: any Archive, _ hub: EventHub) async {
+        do { try await archive.discard(recording: id) } catch { hub.publish(fault: DeviceError(wrapping: error)) }
     }
 
     /// The current end of the recording, where a bookmark set now would be.
@@ -95,8 +100,8 @@ package final class LiveRecording: Sendable {
         return mark
     }
 
-    /// Waits until everything before `position` is in the file. Returns false if the recording ends first or the task is
-    /// cancelled.
+    /// Waits until everything before `position` is in the file. Returns false if the recording ends first or the task
+    /// is cancelled.
     package func waitUntilWritten(upTo position: SamplePosition) async -> Bool {
         await observer.waitUntilWritten(upTo: position)
     }
@@ -109,10 +114,11 @@ package final class LiveRecording: Sendable {
 
     /// Records until `stop` is called. If there is a pool, transcribes with its workers meanwhile.
     ///
-    /// - Parameter waitsForSpace: if the disk is full, whether to wait until there is space to save how the recording ended.
-    ///   Otherwise `run` throws, and the next start repairs the recording.
-    /// - Throws: `DeviceError` if the microphone cannot be opened or the file cannot be created; the recording is then removed
-    ///   from the archive. `CancellationError` if the task is cancelled or the recording was erased meanwhile.
+    /// - Parameter waitsForSpace: if the disk is full, whether to wait until there is space to save how the recording
+    ///   ended. Otherwise `run` throws, and the next start repairs the recording.
+    /// - Throws: `DeviceError` if the microphone cannot be opened or the file cannot be created; the recording is then
+    ///   removed from the archive. Also throws the archive's errors, and `CancellationError` if the task is cancelled
+    ///   or the recording was erased meanwhile.
     package func run(
         pool: WorkerPool?, alternatives: Int, waitsForSpace: Bool = false
     ) async throws -> Outcome {
@@ -129,7 +135,7 @@ package final class LiveRecording: Sendable {
         let result: RecordingResult
         do { result = try await session.record(to: folder.audio, sink: observer) } catch {
             observer.end(at: .zero)
-            try await archive.discard(recording: id)
+            await Self.discard(id, in: archive, hub)
             throw error
         }
         observer.end(at: result.length)

@@ -92,8 +92,7 @@ struct Journal: Sendable {
         return Int64(bytes.count)
     }
 
-    /// Renames the journal in a recording's folder, which belongs to another recording. Returns the new path; nil if
-    /// there is no journal.
+    /// Renames another recording's journal in a recording's folder. Returns the new path; nil if there is no journal.
     func setAsideForeign(in recording: Int) throws(DeviceError) -> String? {
         let folder = try openFolder(recording)
         return try folder.exists(Self.name) ? folder.setAside(Self.name, as: "foreign") : nil
@@ -128,7 +127,7 @@ struct Journal: Sendable {
     /// Reads the journal. A missing journal is empty; anything that is not a file counts as one damaged line.
     ///
     /// - Throws: `DeviceError` if the journal cannot be read. Its content is then unknown rather than damaged. The
-    ///   cause is `foreignJournal` if it names another recording.
+    ///   cause is `foreignJournal` if the journal names another recording or two recordings.
     func read(_ recording: Int) throws(DeviceError) -> (entries: [JournalEntry], damagedLines: Int) {
         let content = try readAny(recording)
         let record = JournalRecord(content.entries)
@@ -178,14 +177,33 @@ struct Journal: Sendable {
         return (entries, damaged)
     }
 
-    /// Removes the journal of a recording without audio if it has nothing but the recording's start, then the folder if
-    /// it is empty.
-    func discard(_ recording: Int) {
+    /// Removes the journal of a recording without audio if the journal has only the recording's number and start. Then
+    /// removes the folder if it is empty. A journal that cannot be read completely is set aside.
+    ///
+    /// - Throws: `DeviceError` with the journal's new path, or if the journal cannot be renamed.
+    func discard(_ recording: Int) throws(DeviceError) {
+        var problem = "has damaged lines"
+        do throws(DeviceError) {
+            let (entries, damagedLines) = try readAny(recording)
+            if damagedLines == 0 {
+                let otherEntries = entries.filter {
+                    if case .recording(recording, _, _, _) = $0 { false } else { true }
+                }
+                let hasOnlyStarts = otherEntries.allSatisfy { if case .began = $0 { true } else { false } }
+                if hasOnlyStarts, otherEntries.count <= 1 { remove(recording) }
+                return
+            }
+        } catch { problem = "cannot be read: \(error.reason)" }
+        let newPath = try openFolder(recording).setAside(Self.name, as: "damaged")
+        throw DeviceError(
+            .damaged, "discard", on: path(of: recording),
+            "\(problem); the recording has no sound and was removed, but the journal was kept as \(newPath)",
+            remedy: "check the disk")
+    }
+
+    /// Removes a recording's journal, and its folder if it is then empty.
+    func remove(_ recording: Int) {
         guard let root = try? openRoot(), let folder = try? root.folder(folderName(of: recording)) else { return }
-        let entries = (try? readAny(recording).entries) ?? []
-        let otherEntries = entries.filter { if case .recording(recording, _, _, _) = $0 { false } else { true } }
-        let hasOnlyStarts = otherEntries.allSatisfy { if case .began = $0 { true } else { false } }
-        guard hasOnlyStarts, otherEntries.count <= 1 else { return }
         try? folder.remove(Self.name)
         try? root.removeFolder(folderName(of: recording))
     }

@@ -4,7 +4,7 @@ import Core
 /// know.
 enum JournalEntry: Codable, Hashable {
     /// Names the journal's recording, so that the journal is refused in another recording's folder. After the samples
-    /// are signed, a second such line has their SHA-256 and length.
+    /// are signed, another such line has their SHA-256 and length.
     case recording(number: Int, startedAt: Double, sound: String?, length: SamplePosition?)
     case began(startedAt: Double, clock: RecordingSummary.Clock, microphone: String, boot: String?, monotonic: Int64?)
     /// The corrected start, after the clock was set.
@@ -22,6 +22,6 @@ enum JournalEntry: Codable, Hashable {
     case exported(content: ExportEntry)
     /// Who spoke when. The last such line replaces earlier ones.
     case speakers(content: Speakers)
-    /// The recording is sealed: its content is only in the sealed file. `manifest` is a `SealedManifest.text`.
+    /// The recording is sealed: its content is only in an encrypted file. `manifest` is a `SealedManifest.text`.
     case sealed(manifest: String)
 }

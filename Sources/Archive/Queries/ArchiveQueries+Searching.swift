@@ -5,8 +5,8 @@ extension ArchiveQueries {
     /// reads every match.
     static let maximumRanked = 2_000
 
-    /// Finds the bookmarks and segments that contain all words. Returns bookmarks first, newest first; then segments,
-    /// best match first, or newest first if there are too many to rank.
+    /// Finds the bookmarks and segments that contain all words. Returns the bookmarks, newest first, and then the
+    /// segments, best match first. If there are too many segments to rank, returns the newest ones first.
     ///
     /// - Parameter words: With `speaker:A` or `speaker:Anna`, only segments in which that person says the other words
     ///   are found.
@@ -100,7 +100,7 @@ extension ArchiveQueries {
             if chosenRows.count == limit { break }
         }
         guard let first = chosenRows.min(), let last = chosenRows.max() else { return [] }
-        // Makes excerpts only for the chosen segments, because each one reads the segment's text.
+        // Makes excerpts only for the chosen segments, because each excerpt reads the segment's text.
         let hits = try connection.rows(
             """
             SELECT pass.recording, segment.number, segment.start_sample, segment.end_sample, segment.text,

@@ -1,7 +1,8 @@
 /// A user's search words as an FTS5 query.
 ///
-/// Every word is quoted, so none is syntax. A match contains all of them. The last word also matches longer words,
-/// because the user may still be typing it. A single ASCII letter or digit does not, because it would match too many.
+/// Every word is quoted, so FTS5 treats none as an operator. A match contains all words. The last word also matches
+/// longer words, because the user may still be typing it. A single ASCII letter or digit matches only itself, because
+/// too many words begin with it.
 struct SearchQuery {
     /// The FTS5 expression; nil if there are no words.
     let expression: String?

@@ -65,9 +65,9 @@ package final class RecordingReader: Sendable {
         return OriginalFile(name: name, bytes: try folder.openFile(name, O_RDONLY).size(), folder: folder)
     }
 
-    /// Why the recording ended, according to the last file when it was opened; nil if the file does not contain a
-    /// reason.
-    var stopReason: StopReason? { layers.withLock { $0 }.last?.layout.stopReason }
+    /// Why the recording ended, from the header of the last file when this reader opened it; nil if the header does not
+    /// contain a reason.
+    package var stopReason: StopReason? { layers.withLock { $0 }.last?.layout.stopReason }
 
     /// Reads samples until the buffer is full or the recording ends. Gaps are silent. Two channels are mixed.
     ///

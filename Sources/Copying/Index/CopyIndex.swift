@@ -2,8 +2,8 @@ import Core
 import System
 import Transcripts
 
-/// Builds the list of all readable copies on a volume. Includes the texts of this recorder's recordings, and lists other
-/// recorders' copies only by folder name. Recognizes renamed folders by their manifest.
+/// Builds the list of all readable copies on a volume. Includes the texts of this recorder's recordings, and lists
+/// other recorders' copies only by folder name. Recognizes renamed folders by their manifest.
 struct CopyIndex {
     private static let entryLimit = 50_000
 
@@ -11,7 +11,7 @@ struct CopyIndex {
     let known: KnownCopies<CopyName>
     let texts: IndexTexts
 
-    /// Returns the copies, this recorder's first, and each recorder's newest first.
+    /// Returns the copies, this recorder's first. Each recorder's newest copy comes first, and renamed folders last.
     func entries() throws(DeviceError) -> [IndexEntry] {
         let device = exportFolder.device
         let copiesByOwner = try Self.copiesByOwner(on: exportFolder)
@@ -46,7 +46,7 @@ struct CopyIndex {
         return entries
     }
 
-    /// Returns the recorders' folders, this recorder's first, with their complete copies, the newest first.
+    /// Returns the recorders' folders, this recorder's first, with their copies in the order of `entries()`.
     private static func copiesByOwner(
         on exportFolder: CopyFolder
     ) throws(DeviceError) -> [(owner: DeviceName, copies: [FoundCopy])] {

@@ -8,7 +8,7 @@ import Transcripts
 struct CopySearch {
     private static let (maximumDepth, maximumFolders) = (8, 100_000)
 
-    /// The copies' relative paths, sorted; an empty path stands for the folder itself.
+    /// The copies' relative paths; an empty path stands for the folder itself. A folder comes before its subfolders.
     private(set) var paths: [String] = []
     /// The findings about folders that could not be searched, and about incomplete copies.
     private(set) var findings: [CopyVerification.Finding] = []

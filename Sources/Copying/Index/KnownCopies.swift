@@ -34,6 +34,6 @@ struct KnownCopies<Name: CopyNaming>: Sendable {
 }
 
 extension ExportEntry {
-    /// Returns the manifest if the ledger needs another entry for this copy, because it has a different pass.
+    /// Returns the manifest if the ledger needs another entry for this copy, because `pass` is a different pass.
     func manifest(unlessOf pass: Int?) -> String? { pass == nil || pass == self.pass ? nil : manifest }
 }

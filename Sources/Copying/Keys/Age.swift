@@ -30,9 +30,12 @@ package struct Age: Sendable {
 
     /// Checks public keys without encrypting anything.
     ///
-    /// - Throws: `DeviceError` with `unsupported` for the first key that age rejects.
+    /// - Throws: `DeviceError` with `unsupported` for the first key that age rejects, or if age rejects the keys only
+    ///   together.
     package func check(_ recipients: [Recipient]) throws(DeviceError) {
-        if try runWithoutInput(Self.recipients(recipients)).status == 0 { return }
+        if recipients.isEmpty { return }
+        let (status, message) = try runWithoutInput(Self.recipients(recipients))
+        if status == 0 { return }
         for (index, recipient) in recipients.enumerated() {
             let (status, message) = try runWithoutInput(Self.recipients([recipient]))
             guard status != 0 else { continue }
@@ -41,6 +44,11 @@ package struct Age: Sendable {
                 on: "recipient \(index + 1) of \(recipients.count) (\(recipient.short))",
                 "age rejects it: \(Self.reason(message))", remedy: "correct export.recipients")
         }
+        // For example, age does not encrypt for a post-quantum key and others together.
+        throw DeviceError(
+            .unsupported, "age", cause: .age, on: "\(recipients.count) recipients",
+            "age accepts each of them, but not all together: \(Self.reason(message))",
+            remedy: "correct export.recipients")
     }
 
     /// Starts an encryption.
@@ -78,7 +86,7 @@ package struct Age: Sendable {
     /// Runs age without input and returns its exit status and the first line of its errors.
     private func runWithoutInput(_ arguments: [String]) throws(DeviceError) -> (status: Int32, message: String) {
         let limits = Self.limits
-        // Only checks of keys use a shell, for age's error output, because the recorder's sandbox has no shell.
+        // Only checks of keys use a shell, because they need age's errors. The recorder's sandbox has no shell.
         let child = try ChildProcess(
             "/bin/sh",
             arguments: [

@@ -7,8 +7,8 @@ import System
 package struct Minisign: Sendable {
     /// The limits on address space and data in KiB, and on CPU time in seconds.
     private static let limits = (memory: 1 << 20, data: 128 << 10, cpu: 60)
-    /// The timeout for one run, in seconds. A run takes 10 ms, but a worn card may delay it for long, and `RecorderKey`
-    /// does not run minisign again after a timeout.
+    /// The timeout for one run, in seconds. A run takes 10 ms, but much longer on a worn card, and `RecorderKey` does
+    /// not run minisign again after a timeout.
     private static let timeout = 60
     /// The maximum size of a key file or signature file in bytes. Usually, they have a few hundred bytes.
     package static let maximumFileBytes = 4_096
@@ -134,7 +134,7 @@ package struct Minisign: Sendable {
 
     /// Returns whether an entry's signature of the sound was made with a key.
     ///
-    /// - Throws: `DeviceError` if minisign does not answer.
+    /// - Throws: `DeviceError` if minisign cannot be run or does not answer.
     package func verifies(_ entry: HistoryEntry, key: String) throws(DeviceError) -> Bool {
         guard let statement = entry.statement, let file = entry.signatureFile else { return false }
         let (bytes, signature) = (Array(statement.utf8), Array(file.utf8))
@@ -145,7 +145,7 @@ package struct Minisign: Sendable {
     /// Returns whether an entry's signature contains the ID of this key. Does not check whether the signature is valid.
     package static func hasID(of key: String, in entry: HistoryEntry) -> Bool {
         // Keys and signatures start with two letters and the 8-byte ID. In base64, digits 3 to 13 contain all but the
-        // last two bits of the ID, and no bits in which the letters differ.
+        // last two bits of the ID, and no bits in which `Ed` and `ED` differ.
         entry.signature?.dropFirst(2).prefix(11) == key.dropFirst(2).prefix(11)
     }
 }

@@ -83,8 +83,8 @@ package final class RecorderKey: Sendable {
     /// Signs data.
     ///
     /// - Parameter comment: a line that is signed with the data.
-    /// - Returns: the content of a `.minisig` file; nil after a failure, which `error` returns. After a failure, minisign
-    ///   is not run again.
+    /// - Returns: the content of a `.minisig` file; nil after a failure, which `error` returns. After a failure,
+    ///   minisign is not run again.
     package func sign(_ bytes: [UInt8], comment: String) -> String? {
         guard error == nil else { return nil }
         do throws(DeviceError) {

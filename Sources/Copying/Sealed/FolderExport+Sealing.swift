@@ -3,8 +3,8 @@ import Glibc
 import System
 
 extension FolderExport {
-    /// Copies the recordings that the target lacks, encrypted. Never writes unencrypted recordings: if encryption
-    /// fails, nothing is copied.
+    /// Copies the recordings that the target lacks, encrypted. Never writes unencrypted recordings: if age or a key
+    /// cannot be used, nothing is copied.
     ///
     /// - Parameter recipients: the public keys to encrypt for, or why they are unknown.
     func encrypt(
@@ -96,7 +96,7 @@ extension FolderExport {
     ) async throws {
         guard let manifest = summary.seal.flatMap({ SealedManifest($0) }) else { return }
         let earlier = session.entries.filter { $0.recording == summary.id }
-        // The history is needed only for earlier copies, because a sealed recording can no longer be redacted.
+        // The history is needed only if there are earlier copies: a sealed recording can no longer be redacted.
         let history = earlier.isEmpty ? [] : try await archive.history(of: summary.id).map(\.entry)
         let outdated = Set(earlier.beforeRedaction(in: history))
         let (folder, audio, shouldStop, progress) = (session.folder, audioPath(summary.id), shouldStop, progress)

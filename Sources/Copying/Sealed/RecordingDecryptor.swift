@@ -52,7 +52,7 @@ package struct RecordingDecryptor {
         let isFound = try read(until: "journal.jsonl") { name, bytes throws(DeviceError) in
             guard name == "journal.jsonl" else { return nil }
             guard bytes <= Self.maximumJournalBytes else { throw wrongContent }
-            // The journal, the rows and the index made from it, and SQLite's temporary copies of both.
+            // For the journal, for the rows and the index made from it, and for SQLite's temporary copies of these.
             try requireSpace(for: 3 * bytes + Self.reserveBytes, in: target)
             return { bytes throws(DeviceError) in try file.write(bytes, at: file.length) }
         }

@@ -5,7 +5,7 @@ import Transcripts
 /// Encrypts one recording: streams the files of a copy as a tar archive through `age` into one file. Writes no
 /// unencrypted data to any disk. Blocks; used on one thread.
 struct SealedCopy {
-    /// The number of bytes at the beginning that identify an encrypted file. They contain its file key, which is unique.
+    /// The number of bytes at the beginning that identify an encrypted file. They contain its unique file key.
     static let headLength = 4_096
 
     let copy: RecordingCopy
@@ -22,8 +22,8 @@ struct SealedCopy {
         var bytes: Int64
     }
 
-    /// Returns a digest that changes if the copy needs to be replaced: with its folder's name, its length, the names of
-    /// its files, its text, its corrections and its redactions.
+    /// Returns a digest that changes if the copy needs to be replaced. Covers the folder's name, the length, the names
+    /// of the files, the text, the corrections and the redactions.
     ///
     /// - Parameter samplesDigest: the digest of the samples; nil if it is not known yet.
     func contentDigest(samplesDigest: String? = nil) throws(DeviceError) -> String {
@@ -70,8 +70,8 @@ struct SealedCopy {
 
     /// Returns an upper bound on the total size of the encrypted file and the files beside it, in bytes.
     func expectedBytes(_ plan: Plan) -> Int64 {
-        // age adds a part of the header for each key, and 16 bytes per 64 KiB. Adds the signature, and a cluster each for
-        // this file and four small ones.
+        // age adds a part of the header for each key, and 16 bytes per 64 KiB. The rest is for the signature, and for a
+        // cluster each for this file and four small ones.
         plan.bytes + plan.bytes / 4_096 + Int64(recipients.count + 1) * 1_024 + 5 * 65_536
     }
 

@@ -42,7 +42,7 @@ package struct TarParser {
 
     /// Parses the next bytes.
     ///
-    /// - Throws: `DeviceError` with `damaged` if the bytes are not the tar archive of a copy, or the error from `event`.
+    /// - Throws: `DeviceError` with `damaged` if the bytes are not a copy's tar archive, or the error from `event`.
     package mutating func parse(
         _ bytes: UnsafeRawBufferPointer, _ event: (Event) throws(DeviceError) -> Void
     ) throws(DeviceError) {

@@ -66,8 +66,8 @@ private func progressSuffix(of copy: CopyReport.Copy) -> String {
 
 private func recordingsWere(_ count: Int) -> String { counted(count, "recording was", "recordings were") }
 
-/// Writes RESULT.txt to a stick that contains a private key, to which nothing is copied. The text has no date, so that
-/// an unchanged text is not written again. Blocks.
+/// Writes RESULT.txt to a stick to which nothing is copied, because it contains a private key. The text has no date, so
+/// that an unchanged text is not written again. Blocks.
 ///
 /// - Parameters:
 ///   - path: the folder that contains the folder `Fieldscribe`.

@@ -2,7 +2,8 @@ import Core
 import Glibc
 import System
 
-/// Returns a target's identifier: the file system's UUID if a volume is mounted there, otherwise `folder:` and the path.
+/// Returns a target's identifier: the file system's UUID if a volume is mounted there, otherwise `folder:` and the
+/// path.
 package func volumeIdentifier(of path: String) throws(DeviceError) -> String {
     let folder = try Folder(opening: path)
     let own = try folder.identity()
@@ -11,8 +12,8 @@ package func volumeIdentifier(of path: String) throws(DeviceError) -> String {
     return "folder:\(try realPath(path))"
 }
 
-/// Returns the UUID of a block device's file system from udev's links, or from its database, because a sandbox with
-/// private devices has no links. Nil if there is no UUID.
+/// Returns the UUID of a block device's file system from udev's links. In a sandbox with private devices, which has no
+/// links, returns it from udev's database. Nil if there is no UUID.
 ///
 /// - Parameters:
 ///   - device: `st_dev`.

@@ -17,8 +17,7 @@ package struct CorrectionImport: Sendable {
         package var recording: Int?
         /// The name of the person who made the corrections. A name in the file has precedence.
         package var person: String
-        /// The recording's identity in another file of this file's folder, for formats that contain none; nil if there is
-        /// none.
+        /// The recording's identity from another file in the same folder, for formats without one; nil if unknown.
         package var siblingIdentity: RecordingIdentity?
 
         package init(
@@ -112,7 +111,8 @@ package struct CorrectionImport: Sendable {
             guard text.wordCount > 0 || text.changedLineCount == 0 else {
                 throw refusal(file, "has no words", "save the text again in the program with which it was corrected")
             }
-            // The words must be similar if neither the file, its name nor the person identifies the recording.
+            // The words must be similar, unless the file or the person identifies the recording, or the file has the
+            // name of a text in a copy.
             guard
                 text.isSimilar || contained != nil || file.recording != nil || TranscriptFormat.isFileName(file.name)
             else {
@@ -176,8 +176,8 @@ package struct CorrectionImport: Sendable {
         try await bases(of: summary, first: file.pass).first { file.matches($0.timeline.segments, \.was) }
     }
 
-    /// Returns the pass that an edited text specifies, otherwise the most similar one, and the changes; nil if there is no
-    /// pass.
+    /// Returns the pass that an edited text specifies, otherwise the most similar pass, with the text's changes to it.
+    /// Nil if there is no pass.
     private func base(
         of written: EditedTranscript, _ summary: RecordingSummary, pass: Int?
     ) async throws -> (Base, CorrectedText)? {
@@ -277,8 +277,9 @@ package struct CorrectionImport: Sendable {
 
     private static let maximumListed = 10
 
-    /// Returns whether the archive already has the same correction by the same person. A page that was saved after that
-    /// correction counts only if the correction is shown. Otherwise the person is reverting a later correction.
+    /// Returns whether the archive already has the same correction by the same person. For a page that was saved after
+    /// that correction, returns true only if the correction is shown. Otherwise the person is reverting a later
+    /// correction.
     private func isKnown(
         _ segments: [Segment], _ correction: Correction, isPage: Bool, among passes: [PassSummary], shown: PassSummary?
     ) async throws -> Bool {
@@ -302,7 +303,7 @@ package struct CorrectionImport: Sendable {
         return false
     }
 
-    /// Returns the segments with the times of new words that the model finds.
+    /// Returns the segments with the times that the model finds for new words.
     private func timed(
         _ corrected: [CorrectedSegment], of summary: RecordingSummary
     ) async throws -> [CorrectedSegment] {

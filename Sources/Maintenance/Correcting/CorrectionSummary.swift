@@ -14,7 +14,7 @@ struct CorrectionSummary {
     /// The person who made the correction, as the engine of its pass.
     var person: EngineDescription
     var annotations: Annotations
-    /// The transcript that was shown before; nil if there was none.
+    /// The transcript that was shown before the import; nil if there was none.
     var shown: Timeline?
 
     /// The summary, such as `corrected in 2 places, 1 person named`. Never empty.

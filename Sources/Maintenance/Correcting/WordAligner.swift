@@ -5,7 +5,7 @@ import Recognition
 import Settings
 import System
 
-/// Finds the times of a person's words in the audio, in a separate process, because PocketSphinx exits on some errors.
+/// Finds the times of typed words in the audio, in a separate process, because PocketSphinx exits on some errors.
 package struct WordAligner: Sendable {
     /// A request, one line of JSON. The answer is a line of JSON with the range of each word.
     struct Passage: Codable, Sendable {

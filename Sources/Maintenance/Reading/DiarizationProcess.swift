@@ -28,8 +28,8 @@ package struct DiarizationProcess: Sendable {
         var message: String?
     }
 
-    /// The timeout for each answer. The smallest board loads the model and analyzes a piece of a minute, or clusters the
-    /// voices, in less time.
+    /// The timeout for each answer. The smallest board loads the model and analyzes a piece of a minute, or clusters
+    /// the voices, in less time.
     private static let timeoutSeconds = 600
     /// A single heap for all threads saves a tenth of the memory, because threads reuse each other's freed memory.
     package static let environment = ["GLIBC_TUNABLES": "glibc.malloc.arena_max=1"]
@@ -186,7 +186,7 @@ package struct DiarizationProcess: Sendable {
 
     /// Answers one request. Called in the separate process.
     ///
-    /// - Parameter isFile: whether `audio` is any file that libsndfile can read, rather than a recording's `audio.wav`.
+    /// - Parameter isFile: whether `audio` is any audio file, rather than a recording's `audio.wav`.
     package static func serve(
         audio: String, isFile: Bool, track: SoundTrack = .automatic, model: SpeakerModel, besides otherModels: [String]
     ) async throws {
@@ -204,7 +204,8 @@ package struct DiarizationProcess: Sendable {
         }
     }
 
-    /// Computes the voices in the regions. A separate function, so that the network's memory is freed before the clustering.
+    /// Computes the voices in the regions. A separate function, so that the network's memory is freed before the
+    /// clustering.
     private static func voices(
         in audio: String, isFile: Bool, _ track: SoundTrack, _ regions: [SampleRange], by model: SpeakerModel,
         besides otherModels: [String]

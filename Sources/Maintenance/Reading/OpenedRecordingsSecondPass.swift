@@ -8,7 +8,7 @@ import Settings
 import System
 
 /// Runs the second pass for recordings that were opened with a private key, and seals them again with the better text.
-/// Keeps the sound of one recording at a time in memory. If it is cancelled, the sealed file stays unchanged.
+/// Keeps the sound of one recording at a time in memory. If the task is cancelled, the sealed file stays unchanged.
 struct OpenedRecordingsSecondPass: Sendable {
     let configuration: Configuration
     let archive: SQLiteArchive

@@ -11,12 +11,12 @@ struct SequentialJobs: Sendable {
     /// Recordings whose audio cannot be read are added.
     let unreadable: UnreadableRecordings
 
-    /// Processes the recordings. If one fails, reports a fault and continues with the next. Ignores failures of recordings
-    /// that were erased.
+    /// Processes the recordings. If one fails, reports a fault and continues with the next. Ignores failures of
+    /// recordings that were erased.
     ///
     /// - Returns: the IDs of the recordings that were processed.
-    /// - Throws: `CancellationError`; `DeviceError` if two recordings in a row failed for the same reason, because other
-    ///   recordings would probably fail, too.
+    /// - Throws: `CancellationError`; `DeviceError` if two recordings in a row failed for the same reason, because
+    ///   other recordings would probably fail, too.
     func run(
         _ waiting: [RecordingSummary], _ process: (RecordingSummary) async throws -> Void
     ) async throws -> [Int] {

@@ -23,7 +23,7 @@ struct VoiceprintJob: Sendable {
     /// Processes the shown pass of each recording with speakers once. Recordings with unnamed people are processed
     /// again when there are new names.
     ///
-    /// - Returns: the IDs of the recordings whose proposed names changed.
+    /// - Returns: the IDs of the recordings with new or changed proposed names.
     /// - Throws: `CancellationError`; `DeviceError` if the model or `voices.json` cannot be used.
     @discardableResult
     func run() async throws -> [Int] {

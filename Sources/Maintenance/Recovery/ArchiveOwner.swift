@@ -34,7 +34,7 @@ package struct ArchiveOwner: Sendable {
         isClaimed = exists && (folder.st_uid != 0 || !archiveFiles.isEmpty)
         let entry = getpwuid(user)?.pointee
         account = entry.map { (String(cString: $0.pw_name), String(cString: $0.pw_dir)) }
-        // The process never gets root's group.
+        // Does not use root's group if the owner's account has another group.
         group = folder.st_uid == user && folder.st_gid != 0 ? folder.st_gid : entry?.pw_gid ?? folder.st_gid
     }
 
@@ -59,7 +59,8 @@ package struct ArchiveOwner: Sendable {
         return try result.get()
     }
 
-    /// Creates a folder as root and gives it to the owner. Does nothing if the folder exists.
+    /// Creates a missing folder as root and gives it to the owner. Does nothing unless this process is root and the
+    /// owner is another user.
     package func createFolder(_ folder: String) {
         guard geteuid() == 0, user != 0, !pathExists(folder), mkdir(folder, 0o750) == 0 else { return }
         lchown(folder, user, group)

@@ -14,7 +14,7 @@ package enum ClockCorrection {
         of starts: [BootedStart], wallSeconds: Double, bootNanoseconds: Int64
     ) -> [Int: Double] {
         // A start in the future belongs to another boot with the same ID.
-        // Two starts can have the same recording ID only if both IDs were clamped.
+        // Impossible IDs in a damaged database are clamped, so two starts may have the same ID.
         Dictionary(
             starts.filter { $0.nanoseconds <= bootNanoseconds }.map {
                 ($0.recording, wallSeconds - (Double(bootNanoseconds) - Double($0.nanoseconds)) / 1e9)

@@ -95,7 +95,8 @@ extension Recovery {
         }
     }
 
-    /// Returns the result for a file that is longer than the signed sound, and differs from it before the signed end, too.
+    /// Returns the result for a file that is longer than the signed sound, and differs from it before the signed end,
+    /// too.
     static func tooLong(_ id: Int, _ audio: String, by samples: Int64, than signature: HistoryEntry) -> CheckResult {
         CheckResult(
             findings: [
@@ -108,7 +109,7 @@ extension Recovery {
     }
 
     /// Returns whether a second source confirms the stored end of an unsigned recording, because a single source may be
-    /// damaged: the header, or, if the header includes the appended sound, the history and the checksums.
+    /// damaged. That is the header or, if the header includes the appended sound, the history with the checksums.
     private func isClosed(_ id: Int, _ row: RecordingSummary?, _ surplus: RecordingSurplus) async throws -> Bool {
         if surplus.headerLength == surplus.length { return true }
         guard let row, row.stopReason != .cutShort, surplus.reason == row.stopReason, !surplus.isJoined else {
@@ -122,7 +123,8 @@ extension Recovery {
         return sums.damaged.isEmpty && sums.unknown.first?.start == surplus.length
     }
 
-    /// Computes missing checksums. During a start, computes only those that a power cut lost, for a few seconds of sound.
+    /// Computes missing checksums. During a start, computes only those that a power cut lost, for a few seconds of
+    /// sound.
     func addChecksums(_ id: Int, wasCut: Bool, _ signature: HistoryEntry?) async throws -> [StorageFinding] {
         guard depth == .everything || wasCut && signature == nil else { return [] }
         let path = RecordingFolder(storage: storage, recording: id).audio
@@ -151,7 +153,7 @@ extension Recovery {
         ]
     }
 
-    private static func interruptedCheck() throws -> CheckResult {
+    static func interruptedCheck() throws -> CheckResult {
         try Task.checkCancellation()
         return CheckResult(next: .later)
     }

@@ -23,15 +23,15 @@ package struct Recovery: Sendable {
     /// The opened archive, the repairs, and the remaining work.
     package struct Opened: Sendable {
         package var archive: SQLiteArchive
-        /// The repairs, and damage that cannot be repaired, in order of discovery.
+        /// The repairs, and damage that cannot be repaired.
         package var findings: [StorageFinding]
         package var repairs: Repairs
         /// Whether the whole database was checked for damage.
         package var isChecked: Bool
     }
 
-    /// The maximum size of a database that is checked during a start, in bytes. Reading it from a card takes two seconds.
-    /// Larger databases are checked in the background.
+    /// The maximum size of a database that is checked during a start, in bytes. Reading it from a card takes two
+    /// seconds. Larger databases are checked in the background.
     private static let maximumBytesCheckedAtStart: Int64 = 32 << 20
 
     let storage: String
@@ -87,7 +87,7 @@ package struct Recovery: Sendable {
 
     /// Checks and repairs one recording. Errors in its files are reported as findings.
     ///
-    /// - Parameter end: the time on the monotonic clock, in nanoseconds, at which slow work stops.
+    /// - Parameter end: the time on the monotonic clock, in nanoseconds, at which slow work stops; nil for no limit.
     /// - Returns: the findings, and whether the check is complete.
     /// - Throws: `DeviceError` from the database, or if the disk is full; `CancellationError`.
     func check(_ id: Int, until end: Int64?) async throws -> (findings: [StorageFinding], isDone: Bool) {
@@ -128,10 +128,9 @@ package struct Recovery: Sendable {
             let parts = try await checkParts(of: id, signature, until: end)
             findings += parts.findings
             if parts.next != .proceed { return (findings, parts.next == .leave) }
-            let (joined, isDone) = try await joinParts(of: id, until: end)
-            findings += joined
-            // Stores the length only after all parts have been joined.
-            if !isDone { return (findings, false) }
+            let joined = try await joinParts(of: id, row, until: end)
+            findings += joined.findings
+            if joined.next != .proceed { return (findings, joined.next == .leave) }
             let surplus = try await checkEnd(of: id, row, signature, until: end)
             findings += surplus.findings
             if surplus.next != .proceed { return (findings, surplus.next == .leave) }
@@ -242,15 +241,20 @@ package struct Recovery: Sendable {
             try await archive.markMissing(recording: id, false)
             findings.append(StorageFinding(.repaired, recording: id, file: audio, "the audio exists again"))
         }
-        if row.length != repair.length || row.stopReason != repair.reason {
-            try await archive.endRecording(id, length: repair.length, reason: repair.reason)
-            findings.append(
-                StorageFinding(
-                    .repaired, recording: id, file: audio,
-                    "recording \(id) is now listed with a length of \(clockTime(repair.length)), ended by: "
-                        + "\(repair.reason.rawValue)"))
-        }
-        return findings
+        return findings + (try await storeEnd(of: row, repair.length, repair.reason))
+    }
+
+    private func storeEnd(
+        of row: RecordingSummary, _ length: SamplePosition, _ reason: StopReason
+    ) async throws -> [StorageFinding] {
+        if row.length == length, row.stopReason == reason { return [] }
+        try await archive.endRecording(row.id, length: length, reason: reason)
+        return [
+            StorageFinding(
+                .repaired, recording: row.id, file: folder(row.id).audio,
+                "recording \(row.id) is now listed with a length of \(clockTime(length)), ended by: "
+                    + "\(reason.rawValue)")
+        ]
     }
 
     private func markMissing(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding] {
@@ -272,33 +276,35 @@ package struct Recovery: Sendable {
         ]
     }
 
-    /// Joins the parts that were written beside the audio when the disk failed, `audio.from-NNN.wav`.
-    ///
-    /// - Returns: the findings, and whether all parts are joined.
-    private func joinParts(of id: Int, until end: Int64?) async throws -> (findings: [StorageFinding], isDone: Bool) {
-        let path = folder(id).path
+    /// Joins the parts that were written beside the audio when the disk failed, `audio.from-NNN.wav`. If the disk is
+    /// full, the parts stay separate until the next start, and the archive lists the length with them.
+    private func joinParts(of id: Int, _ row: RecordingSummary?, until end: Int64?) async throws -> CheckResult {
+        let (path, audio) = (folder(id).path, folder(id).audio)
         let joining: JoinResult
         do {
             joining = try await onStoppableThread(named: "joining", until: end) { shouldContinue in
                 try Audio.joinParts(inFolder: path, while: shouldContinue)
             }
         } catch let error as DeviceError where error.code == .full {
-            return ([StorageFinding(.note, recording: id, error, at: folder(id).audio)], true)
+            var findings = [StorageFinding(.note, recording: id, error, at: audio)]
+            let (length, reason) = try await onThread(named: "repair", niceness: 5) {
+                let reader = try RecordingReader(path: audio)
+                return (try reader.length, reader.stopReason ?? .cutShort)
+            }
+            if let row { findings += try await storeEnd(of: row, length, reason) }
+            return CheckResult(findings: findings, next: .leave)
         }
         switch joining {
-        case .whole: return ([], true)
-        case .unfinished:
-            try Task.checkCancellation()
-            return ([], false)
+        case .whole: return CheckResult()
+        case .unfinished: return try Self.interruptedCheck()
         case .joined:
-            return (
-                [
+            return CheckResult(
+                findings: [
                     StorageFinding(
-                        .repaired, recording: id, file: folder(id).audio,
+                        .repaired, recording: id, file: audio,
                         "the parts that were written when the disk failed were joined into one file, and were kept"
                     )
-                ], true
-            )
+                ])
         }
     }
 

@@ -2,11 +2,11 @@ import Core
 import Synchronization
 import System
 
-/// The recordings to check, newest first: all at a start, and later those that end with parts to join. The work may stop
-/// at any moment and continue later.
+/// The recordings to check, newest first: all at a start, and later those that have ended with parts to join. The work
+/// may stop at any moment and continue later.
 package final class Repairs: Sendable {
     private let recovery: Recovery
-    /// The IDs in ascending order. The last one is checked next.
+    /// The IDs. The last one is checked next.
     private let waiting: Mutex<[Int]>
 
     init(_ recovery: Recovery, of ids: Set<Int>) {

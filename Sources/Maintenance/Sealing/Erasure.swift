@@ -5,16 +5,16 @@ import Glibc
 import Recognition
 import System
 
-/// Erases recordings: audio, text, index entries, journal and ledger entries. If it is killed, the next start or the
-/// idle appliance completes the erasure.
+/// Erases recordings: audio, text, index entries, journal and ledger entries. If the process is killed, the next start
+/// or the idle appliance completes the erasure.
 ///
 /// A flash card may keep old blocks that only the card itself can access.
 package struct Erasure: Sendable {
     /// The result of an erasure.
     package struct Outcome: Sendable {
         var erased: [Int] = []
-        /// The errors for recordings with files that could not be removed, by recording ID. Their text is erased, and
-        /// removing the files is tried again later.
+        /// The errors by recording ID. If only files could not be removed, the text is erased, and removing the files
+        /// is tried again later. If the folder could not be renamed, nothing was erased.
         package var failures: [Int: DeviceError] = [:]
     }
 
@@ -86,8 +86,8 @@ package struct Erasure: Sendable {
         try names(inFolder: storage).filter { $0.hasPrefix("archive.sqlite.damaged-") }.map { "\(storage)/\($0)" }
     }
 
-    /// Returns a finding for each damaged database that was set aside, if any recording is sealed: the database may still
-    /// contain the recording's readable text.
+    /// Returns a finding for each damaged database that was set aside, if any recording is sealed: the database may
+    /// still contain the recording's readable text.
     package func findingsBesideSealed() async throws -> [StorageFinding] {
         guard try await archive.recordings().contains(where: \.isSealed) else { return [] }
         return try Self.damagedDatabases(in: storage).map {

@@ -74,7 +74,7 @@ package actor OpenedRecordings {
     ///   - name: the key's file or source, for messages.
     /// - Returns: messages for the user: a line about the opened recordings, and a line for each that stays sealed.
     /// - Throws: `DeviceError` if nothing was opened: `unsupported` if the text is not a key, `denied` if the key
-    ///   decrypts nothing, `missing` if there is no age or no tmpfs, `full`, `busy`.
+    ///   decrypts nothing, `missing` if there is no sealed recording, no age or no tmpfs; `damaged`, `full` or `busy`.
     package func open(_ text: String, named name: String) async throws -> [String] {
         let key = try DecryptionKey(text, named: name)
         if isOpening {

@@ -63,7 +63,7 @@ package struct Redaction: Sendable {
         // A voice may have been learned from the range; it is learned again from the rest of the recording.
         try VoiceprintStore.drop(id, in: storage)
         try await archive.add(Gap(range, cause: .redacted), recording: id)
-        // Another redaction may have been completed in the meantime, and have removed the file.
+        // Another redaction may have been completed in the meantime, which removes the file.
         let notes = try await complete(id, isGrowing: isGrowing, isBegun: true) ?? []
         return notes + (try await remainingCopies(id, in: folder))
     }
@@ -105,7 +105,8 @@ package struct Redaction: Sendable {
                     }
                 }
             }
-            // The drive for laptops still has the redacted words. If this file is missing, it is made again immediately.
+            // The drive for laptops still has the redacted words. If this file is missing, the drive is made again
+            // immediately.
             unlink(DriveContents.path(in: storage))
             if isGrowing { return notes }
             // Another redaction may have begun in the meantime.
@@ -146,7 +147,7 @@ package struct Redaction: Sendable {
         }.map(\.export)
     }
 
-    /// Returns whether a redaction of a recording has begun but is not complete.
+    /// Returns whether a redaction of a recording has begun but is not complete; true if that cannot be determined.
     static func isInProgress(_ id: Int, in storage: String) -> Bool {
         (try? RecordingFolder.open(id, in: storage).exists(RecordingFolder.redactionName)) ?? true
     }

@@ -17,7 +17,8 @@ struct Retention: Hashable, Sendable {
 
     /// Returns the recordings to erase: those that are completely transcribed and have a verified copy of the shown
     /// text. If the rule has a number of days, they must also have ended more than that many days ago, according to a
-    /// clock that was set; the copies of added files must be that old, too.
+    /// clock that was set, and the copy must be dated between the end and now. Copies of added files must be that many
+    /// days old, too.
     ///
     /// - Parameter now: the current time from a clock that was set, in seconds since 1970-01-01T00:00:00Z.
     func expired(_ candidates: [Candidate], now: Double) -> [Int] {

@@ -9,8 +9,8 @@ import Transcripts
 
 /// Encrypts recordings on the recorder once all other work on them is done (`storage.seal`).
 ///
-/// After a power cut, a recording is unchanged, or the next start completes the sealing. First, the job writes the sealed
-/// file durably. Then a rename replaces the journal with one without text, after which the sealing can only be
+/// After a power cut, a recording is unchanged, or the next start completes the sealing. First, the job writes the
+/// sealed file durably. Then a rename replaces the journal with one without text, after which the sealing can only be
 /// completed. Finally, the archive marks the recording as sealed.
 package struct SealingJob: Sendable {
     private let configuration: Configuration

@@ -165,8 +165,8 @@ extension Verification {
     }
 }
 
-/// Compares a recording's sound with its checksums. Returns nil if the sound is missing or unreadable, which other checks
-/// report.
+/// Compares a recording's sound with its checksums. Returns nil if the sound is missing or unreadable, which other
+/// checks report.
 ///
 /// - Parameters:
 ///   - path: the path of the recording's `audio.wav`.
@@ -181,8 +181,8 @@ func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) a
     }
 }
 
-/// Returns the SHA-256 of a recording's samples, which are interleaved in stereo. Files made from the recording contain
-/// it as an identifier. Blocks.
+/// Returns the SHA-256 of a recording's samples, interleaved if there are two channels. Files made from the recording
+/// contain it as an identifier. Blocks.
 ///
 /// - Parameter shouldContinue: polled; if false, reading stops.
 /// - Throws: `DeviceError` if the samples cannot be read; with `ECANCELED` if reading was stopped.

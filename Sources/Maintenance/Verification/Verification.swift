@@ -25,7 +25,7 @@ package struct Verification: Sendable {
     package func run(
         _ ids: [Int], recording: Set<Int> = [], isQuick: Bool = false
     ) async throws -> [StorageFinding] {
-        // Two recordings can have the same ID only if both IDs were clamped.
+        // Impossible IDs in a damaged database are clamped, so two recordings may have the same ID.
         let rows = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
         let folders = try await onThread(named: "verify", niceness: 5) { try Recovery.folders(in: storage) }
         if ids.isEmpty { try await archive.check() }
@@ -81,8 +81,8 @@ package struct Verification: Sendable {
         return try await findings + notes(on: compared) + erasure.findingsBesideSealed()
     }
 
-    /// Checks that a sealed recording's file exists and that there are no readable files beside it. Unless quick, also
-    /// checks its digest.
+    /// Checks that a sealed recording's file exists and that there are no readable files beside it. Unless `isQuick`,
+    /// also checks the file's digest.
     private func checkSealed(_ row: RecordingSummary, isQuick: Bool) async throws -> [StorageFinding] {
         let path = RecordingFolder(storage: storage, recording: row.id).sealed
         guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
