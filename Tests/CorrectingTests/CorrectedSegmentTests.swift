@@ -22,7 +22,7 @@ import Testing
         #expect(new.segment.words.allSatisfy { !$0.hasEstimatedTime })
     }
 
-    @Test("two words that replace one share its time in proportion to their letters, and are marked as estimated")
+    @Test("two words that replace a single word share its time by their letters, and are marked as estimated")
     func sharedTime() {
         let new = corrected("we crossed by the old ford below the mill")
         let words = new.segment.words

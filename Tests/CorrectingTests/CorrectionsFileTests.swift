@@ -28,7 +28,7 @@ import Testing
         #expect(try CorrectionsFile(file.text, name: "f") == file)
     }
 
-    @Test("only valid speakers' names are imported")
+    @Test("only names for valid speaker labels are imported")
     func speakers() throws {
         let text = Self.completeFile.replacing(
             #""details":"#,
@@ -102,13 +102,23 @@ import Testing
         #expect(plain.divided(plain.lines(over: old)).map(\.segment.id) == [1, 2, 4, 9])
     }
 
-    @Test("a file truncated anywhere is refused in one line")
+    @Test("a file truncated anywhere is refused with a message of one line")
     func truncatedFile() {
         for length in 0..<Self.completeFile.utf8.count {
             let text = String(decoding: Self.completeFile.utf8.prefix(length), as: UTF8.self)
             let error = refusal { () throws(DeviceError) in _ = try CorrectionsFile(text, name: "f") }
             #expect(error?.message.hasPrefix("f: ") == true && error?.message.contains("\n") == false)
         }
+    }
+
+    @Test("only a later version is refused as unsupported", arguments: [-1, 0, 3])
+    func version(_ version: Int) {
+        let error = refusal { () throws(DeviceError) in
+            _ = try CorrectionsFile(
+                Self.completeFile.replacing("\"version\":1", with: "\"version\":\(version)"), name: "f")
+        }
+        let code: DeviceError.Code = version > 0 ? .unsupported : .damaged
+        #expect(error?.code == code, "\(error?.message ?? "")")
     }
 
     @Test(

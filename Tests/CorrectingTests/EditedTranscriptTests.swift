@@ -143,7 +143,7 @@ import Testing
         #expect(line.heldBack == nil && line.range == Self.unclearTimeline.segments[2].range)
     }
 
-    @Test("[unclear] that a person writes is a word", arguments: formats)
+    @Test("the text [unclear] is a word if a person writes it", arguments: formats)
     func unclearWord(format: TranscriptFormat) throws {
         let details = RecordingDetails(title: "t", identity: Self.identity)
         for timeline in [Self.timeline, Self.unclearTimeline] {
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("another recording's transcript is not similar to the transcript", arguments: formats)
+    @Test("another recording's transcript does not count as similar", arguments: formats)
     func otherRecording(format: TranscriptFormat) throws {
         var otherTimeline = Self.timeline
         otherTimeline.segments = [
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test(
-        "malicious sizes, types and depths are refused in one line",
+        "malicious sizes, types and depths are refused with a message of one line",
         arguments: [
             ("TextGrid", "File type = \"ooTextFile\"\n\"TextGrid\"\n0 1 <exists> 1e300"),
             ("TextGrid", "\"ooTextFile\" \"TextGrid\" 0 1 <exists> -1"),
@@ -255,7 +255,7 @@ import Testing
 }
 
 extension EditedTranscript {
-    /// Returns the words in each changed line, by segment.
+    /// Returns the words in each changed line, by segment id.
     func changes(in timeline: Timeline) -> [Int: [String]] {
         let changed = CorrectedText(self, over: timeline).lines.filter { !$0.changes.isEmpty || $0.isMoved }
         return Dictionary(uniqueKeysWithValues: changed.map { ($0.segment.id, $0.segment.words.map(\.text)) })

@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "a copy made before speakers were named and bookmarks changed changes nothing",
+        "a copy with earlier speakers' names and bookmarks changes nothing",
         arguments: formats)
     func olderCopy(format: TranscriptFormat) throws {
         var random = SeededGenerator(seed: 7)

@@ -44,6 +44,14 @@ import Testing
         )
     }
 
+    @Test("a transcript with another sample rate is refused with the field and the supported rate")
+    func otherSampleRate() throws {
+        let text = try TranscriptFormat.json.render(Self.timeline()).replacing(
+            #""sampleRate":16000"#, with: #""sampleRate":44100"#)
+        let error = refusal { () throws(DeviceError) in _ = try ParsedTranscript(Array(text.utf8), name: "f") }
+        #expect(error?.message == "f: has the sampleRate 44100; only 16000 is supported")
+    }
+
     @Test(
         "held-back text stays held back, and a confidence rounded to zero holds no text back",
         arguments: [true, false])

@@ -6,7 +6,7 @@ import Testing
 @Suite("Events as JSON lines")
 struct EventTests {
     @Test(
-        "each event is an object with the documented keys",
+        "events are objects with the documented keys",
         arguments: [
             (.state(.recording), #"{"event":"state","state":"recording"}"#),
             (.level(rms: -31.2345, peak: -12), #"{"event":"level","peak":-12,"rms":-31.2}"#),

@@ -53,7 +53,7 @@ import Testing
         #expect(try text(lines, Punctuator(.both) { _, _ in -10 }) == "We met him he was old and\nkind I think.\n")
     }
 
-    @Test("neither a longer pause nor higher odds from the language model make a sentence end less likely")
+    @Test("neither a longer pause nor higher odds from the language model makes a sentence end less likely")
     func monotonic() {
         let values = [-20, -5, -1, 0, 1, 5, 20].map(Double.init)
         for pause in [0, 0.1, 0.5, 1, 9] {

@@ -247,7 +247,7 @@ struct SpeakerTests {
         #expect(document.contains(#"PARTICIPANT="B" TIER_ID="speaker B""#))
     }
 
-    @Test("tier names are unique, even if two people have the same name, or one is named like the other's label")
+    @Test("tier names are unique, even if two people have the same name, or one's name is the other's label")
     func sameNames() throws {
         for (names, expected) in [
             (["A": "Anna", "B": "Anna"], ["Anna (A)", "Anna (B)"]), (["A": "B"], ["B (A)", "B (B)"]),

@@ -82,7 +82,7 @@ struct SubtitleTests {
     }
 
     @Test(
-        "words that contain the arrow between cue times are escaped",
+        "words that contain the arrow of cue times, -->, are escaped",
         arguments: ["-->", "--->", "-->\u{301}", "a-->b", "-- >", "-->-->"])
     func arrow(text: String) throws {
         let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 3), text: text)])
@@ -162,7 +162,7 @@ struct SubtitleTests {
         #expect(cues.map(\.lines) == [["a"], [long], ["b"]])
     }
 
-    @Test("ffmpeg reads all cues with the same times", arguments: [TranscriptFormat.srt, .vtt])
+    @Test("ffmpeg reads all cues with exact times", arguments: [TranscriptFormat.srt, .vtt])
     func ffmpeg(format: TranscriptFormat) throws {
         var timeline = sample
         let odd = ["12", "👩‍🚀 & <i> \u{202E}bidi", "-->", "\"quoted\"", "NOTE", "1\n2"]

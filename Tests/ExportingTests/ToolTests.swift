@@ -241,7 +241,7 @@ import TestKit
     ]
 
     @Test(
-        "LibreOffice opens a document with the title, the people, and a paragraph with its time for each turn",
+        "LibreOffice opens a document with the title, the people, and a paragraph with a time for each turn",
         arguments: [(TranscriptFormat.odt, "docx"), (.docx, "odt")])
     func libreOffice(format: TranscriptFormat, other: String) throws {
         let folder = TemporaryFolder()

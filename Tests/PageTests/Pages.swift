@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 @testable import Transcripts
 
-/// A folder like that on a stick, with an index and several recordings' pages.
+/// A folder like those on USB sticks, with an index and several recordings' pages.
 struct Pages {
     static let hostileWords = [
         "</script><script>window.pwned=1</script>", "<img src=x onerror=window.pwned=1>", "\"quoted\"", "it's",

@@ -72,7 +72,7 @@ class Browser:
 
     def kill(self):
         """Kills the driver and its Chromium, and removes their files."""
-        # SIGKILL, because the caller may have blocked other signals, which children inherit.
+        # SIGKILL, because children inherit blocked signals, and the caller may have blocked others.
         os.killpg(self.driver.pid, signal.SIGKILL)
         self.driver.wait()
         while os.path.exists(self.temporary_folder):
@@ -91,7 +91,7 @@ class Browser:
     def open(self, page):
         # Opens a blank page in between, because a change of the fragment alone loads nothing.
         self.call("POST", "/url", {"url": "about:blank"})
-        # wait: the next page may have another process, and no event reports when that has this page's storage
+        # wait: the next page may have another process, and no event reports when that process has this page's storage
         time.sleep(0.1)
         self.call("POST", "/url", {"url": "file://" + FOLDER + "/" + page})
 
@@ -128,7 +128,7 @@ class Browser:
         self.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
     def until(self, script, *arguments):
-        """Waits until a script's value is true; returns it."""
+        """Waits until a script returns a true value, and returns that value."""
         end = time.monotonic() + 600
         while True:
             value = self.js(script, *arguments)
@@ -333,7 +333,7 @@ def waveform(b):
     pointer("mouseMoved", .25)
     b.until("return hoverLabel.checkVisibility()")
     assert b.js("return hoverLabel.textContent") == b.js("return clock(timeAt(width / 4))")
-    # The wheel zooms where the pointer is, and never out of the recording.
+    # The wheel zooms where the pointer is, and never shows anything beyond the recording.
     pointer("mouseWheel", .25, deltaX=0, deltaY=-500)
     b.until("return view[1] - view[0] < data.duration * .6")
     first, last = view()

@@ -386,6 +386,8 @@ def check_downloads(b):
     # The recorder's name has a label, because it may look like a person's.
     fresh(b)
     assert ", 1:02, recorder fieldscribe-1\n" in b.js("return timedText()")
+    # Subtitles go past 24 hours.
+    assert "\n27:46:40,250 --> " in b.js("wordsOf(lineOf(6))[0].dataset.t = 100000250; return subtitles()")
 
 
 def check_panel(b):
@@ -463,7 +465,7 @@ def check_toolbar(b):
             fresh(b)
     # Technical details are collapsed.
     assert not b.js("return [...document.querySelectorAll('dt')].find(one => one.textContent === 'Transcribed by').checkVisibility()")
-    # A message disappears at the next action, and the button shows unsaved changes.
+    # A message disappears at the next action, and the button Save shows unsaved changes.
     b.js("showStatus('Copied'); statusShownAt -= 5000")
     seen = "return [getComputedStyle(statusLine).opacity, byId('save').matches('.due')]"
     colour = "return getComputedStyle(byId('menu-button')).backgroundColor"
@@ -489,7 +491,7 @@ def check_toolbar(b):
             b.js("showStatus(notSaved); scrollTo(0, 0); seek(0)")
             for _ in range(9):
                 b.press("Down")
-                # Scrolling is smooth.
+                # Waits for the smooth scrolling to end.
                 b.until("return segments[segment].getBoundingClientRect().bottom <= statusLine.getBoundingClientRect().top")
                 b.js("showStatus(notSaved)")
             b.js("scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
@@ -499,7 +501,7 @@ def check_toolbar(b):
     b.js("seek(0)")
     b.js("step([textChange(6, 'another text')])")
     assert b.js(seen) == ["1", True]
-    # On narrow screens, where the button Edit is in the menu, the same holds. During editing, Done is in the toolbar.
+    # On narrow screens, the toolbar is one row too. During editing, the button Done is in it.
     for width, expected in [(768, row[:5] + row[6:]), (380, row[:3] + row[7:])]:
         b.devtools("Emulation.setDeviceMetricsOverride", width=width, height=720, deviceScaleFactor=1, mobile=True)
         try:
@@ -571,7 +573,7 @@ def check_saving(b):
         time.sleep(0.4)  # wait: nothing may happen; a slow machine can only hide a failure
         assert b.js("return document.querySelectorAll('.edited').length") == 0
         assert b.js("return document.querySelectorAll('.w').length") > 50
-    # If there is no folder picker, the page is downloaded instead.
+    # If there is no folder picker, the corrections are downloaded instead.
     fresh(b)
     b.js("window.showDirectoryPicker = undefined;" + CATCH_DOWNLOADS)
     double_click(b, '.s[data-n="6"] .w', 4)
@@ -619,6 +621,14 @@ def check_saving(b):
          "dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }))")
     b.until("return document.getElementById('status').textContent === 'x.json: This is not a corrections file.'")
     assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
+    # The user chooses only if the file differs from the draft, not if it was only saved at another time.
+    assert b.js("""isUnsaved = true;
+        return [{}, { notes: [{ time: 1, text: 'other' }] }].map(changes => {
+            const saved = { ...correctionsDocument(), ...changes };
+            saved.editor.saved += 60;
+            offer(parseCorrections(JSON.stringify(saved)));
+            return !byId('choice').hidden;
+        });""") == [False, True]
     fresh(b)
 
 
@@ -715,7 +725,7 @@ def check_selection(b):
 
 
 def check_details(b):
-    """The recording's details are stored immediately, saved with the transcript, and never treated as markup."""
+    """The recording's details are stored immediately, saved with the corrections, and never treated as markup."""
     entered = {"title": "The ford", "people": "Anna <b>, Béla", "place": "By the mill", "note": "Rain.\nThen sun.",
             "consent": "Signed on paper, </script> 12 May"}
     fresh(b)
@@ -759,7 +769,7 @@ def check_people(b):
     b.type('[data-person="B"]', " Mr. <b>Ford \t")
     named = "return [...document.querySelectorAll('[data-who=B]')].map(one => one.textContent)"
     assert b.js(named) == ["Mr. <b>Ford"] * 3, b.js(named)
-    # A changed line keeps the label of the speaker who begins in it.
+    # A changed line keeps the name of the speaker who starts speaking in it.
     line = b.js("return Number(main.querySelector('.who[data-who=B]').closest('.s').dataset.n)")
     double_click(b, f'.s[data-n="{line}"] .w', 1)
     keys(b, "xyz")
@@ -857,7 +867,7 @@ def check_assigning(b):
     saved = b.js("return correctionsDocument()")
     assert saved["version"] == 2 and {turn["speaker"] for turn in saved["turns"]} == {"A", "B", "C"}, saved
     assert all(turn["start"] < turn["end"] for turn in saved["turns"]) and saved["segments"] == []
-    # A selection within a line splits it where the speaker changes.
+    # If a selection within a line is assigned, the line is split where the speaker changes.
     b.js("const words = wordsOf(lineOf(8)), range = document.createRange(); range.setStart(words[3].firstChild, 0);"
          "range.setEnd(words[5].firstChild, 2); getSelection().removeAllRanges(); getSelection().addRange(range)")
     b.menu()
@@ -867,7 +877,7 @@ def check_assigning(b):
     shown = "return linesOfSegment.get(8).map(line => [line.dataset.p, wordsOf(line).map(word => word.textContent).join(' ')])"
     assert [who for who, _ in b.js(shown)] == ["B", "A", "B"] and len(b.js(shown)[1][1].split()) == 3, b.js(shown)
     assert " ".join(text for _, text in b.js(shown)) == b.js(TEXTS % 8)
-    # Each line begins a paragraph with its own time, and the playing word is found in it.
+    # Each part of the line has its own time.
     assert b.js("return linesOfSegment.get(8).every(line => Math.abs(startOf(line) - startOf(wordsOf(line)[0])) < 700)")
     b.press("Control", "z")
     assert len(b.js(shown)) == 1 and b.js(shown)[0][0] == "B"
@@ -959,7 +969,7 @@ def check_splitting(b):
     for _ in range(4):
         b.press("Control", "z")
     assert b.js(lines) == before and b.js("return correctionsDocument().version") == 1
-    # Backspace also joins with the previous line across a bookmark or the end of a segment.
+    # Backspace also joins a segment to the previous one.
     b.js("edit(lineOf(7)); field.setSelectionRange(0, 0)")
     b.press("Backspace")
     joined = before[index] + " " + before[index + 1]
@@ -1160,7 +1170,7 @@ def check_unclear_line(b):
     assert b.js("return field.value + '|' + field.placeholder") == "|then <nobody> spoke"
     b.press("Enter")
     assert b.js(shown) == "[unclear] then <nobody> spoke" and b.js("return state.edits.size") == 0
-    # A correction goes into the file that the recorder imports; undo brings it back.
+    # A correction goes into the file that the recorder imports; undo makes the line unclear again.
     b.js("step([textChange(4, 'and then nobody spoke')])")
     assert b.js(TEXTS % 4) == "and then nobody spoke"
     edit = b.js("return correctionsDocument().segments[0]")

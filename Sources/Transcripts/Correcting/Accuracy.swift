@@ -2,8 +2,8 @@ import Core
 
 /// The accuracy of a transcription, measured against a person's corrections.
 ///
-/// Nobody checks all of a long recording, so there are two error rates. `whole` takes every line of the corrected
-/// transcript as right; `checked` counts only the checked lines. The true rate is probably between them.
+/// Nobody checks all of a long recording, so there are two error rates. `whole` assumes that every line of the
+/// corrected transcript is right; `checked` counts only the checked lines. The true rate is probably between them.
 package struct Accuracy: Hashable, Sendable {
     /// The words in one range of confidence.
     package struct Bin: Hashable, Sendable {
@@ -33,7 +33,7 @@ package struct Accuracy: Hashable, Sendable {
         let words = recognized.flatMap(\.words)
         var nextWord = 0
         for (index, segment) in corrected.enumerated() {
-            // Takes the words up to the next segment, because the engine's own segments may differ.
+            // Compares with the words up to the next segment, because the engine's own segments may differ.
             let end = index + 1 < corrected.count ? corrected[index + 1].range.start : SamplePosition(.max)
             let firstWord = nextWord
             while nextWord < words.count, words[nextWord].range.middle < end { nextWord += 1 }

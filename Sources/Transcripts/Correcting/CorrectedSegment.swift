@@ -267,7 +267,8 @@ package struct WordChange: Hashable, Sendable {
         return changes
     }
 
-    /// Returns both transcripts with the same segments. If lines were added or moved, each becomes a single segment.
+    /// Returns both transcripts with the same segments. If lines were added or moved, each transcript becomes a single
+    /// segment.
     static func comparable(_ old: [Segment], _ new: [Segment]) -> (old: [Segment], new: [Segment]) {
         let haveSameSegments =
             old.count == new.count && zip(old, new).allSatisfy { $0.id == $1.id && $0.range == $1.range }

@@ -170,7 +170,7 @@ package struct CorrectedText: Sendable {
         }
     }
 
-    /// Joins words that a person added one by one into lines. A gap of a second or more starts a new line.
+    /// Joins individually added words into lines. A gap of a second or more starts a new line.
     private static func joined(_ lines: [TierComparison.Line]) -> [TierComparison.Line] {
         var joined: [TierComparison.Line] = []
         for line in lines {
@@ -235,8 +235,8 @@ package struct CorrectedText: Sendable {
         return lines
     }
 
-    /// Distributes a text that shares no word with the original over the speech or, if there is no speech, over the
-    /// whole recording.
+    /// Distributes a text over the speech or, if there is no speech, over the whole recording. The text shares no word
+    /// with the original.
     private static func distribute(_ entries: [[String]], over timeline: Timeline) -> [CorrectedSegment] {
         let speech = timeline.segments.map(\.range)
         let whole = SampleRange(.zero, timeline.length)

@@ -1,7 +1,7 @@
 import Core
 
-/// Very common English words: function words, numbers, forms of address. Recognizers know them well, so boosting them
-/// gains nothing.
+/// Very common English words, such as function words, numbers and forms of address. Recognizers know them well, so
+/// boosting them gains nothing.
 enum FunctionWords {
     /// The words' keys (`Word.key`).
     static let keys = Set(

@@ -64,7 +64,7 @@ struct NumberedWords {
         return low..<end
     }
 
-    /// Returns a key for comparing words without case and punctuation. The key of lone punctuation is the text itself.
+    /// Returns a key that ignores case and punctuation. The key of lone punctuation is the text itself.
     static func key(of text: String) -> String {
         let key = Word.key(of: text)
         return key.isEmpty ? text : key

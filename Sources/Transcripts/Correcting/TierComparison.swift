@@ -1,12 +1,12 @@
 import Core
 
-/// Compares a file's tier with the same tier of our export of the original transcript: finds corresponding words and
-/// moved entries.
+/// Compares a file's tier (see `EditedTranscript.tiers`) with the same tier in our export of the original transcript.
+/// Finds corresponding words and moved entries.
 struct TierComparison {
     /// A word in the file, or several that are one word in the transcript.
     struct FileWord {
         var text: String
-        /// The number of the transcript's word that it equals or replaces; nil if there is none.
+        /// The word that this word equals or replaces, as a number in `NumberedWords`; nil if there is none.
         var originalWord: Int?
         /// Nil unless a person moved the word.
         var range: SampleRange?
@@ -18,14 +18,14 @@ struct TierComparison {
         var fileWords: [FileWord]
         /// The numbers of the transcript's words in the line; empty if the line was added.
         var originalWords: [Int] = []
-        /// The range in our export; nil unless the line has all words that are left of one entry.
+        /// The range in our export; nil unless the line has all remaining words of one exported entry, and no others.
         var originalRange: SampleRange?
     }
 
     /// The file's words for each segment of the transcript.
     private(set) var fileWords: [[FileWord]]
     private(set) var lines: [Line] = []
-    /// The new ranges of moved words, by the word's number.
+    /// The new ranges of moved words, by word number.
     private(set) var times: [Int: SampleRange] = [:]
     /// The number of words in the file that are also in the transcript.
     private(set) var sharedCount = 0

@@ -7,7 +7,8 @@ package enum Punctuation: String, Sendable, CaseIterable {
     /// The engine's own punctuation. If it writes none: full stops and capitals where pauses and the language model
     /// indicate the end of a sentence.
     case automatic
-    /// Replaces spoken names with the punctuation: comma, period, question mark, new line, new paragraph.
+    /// Replaces the spoken names of punctuation with the punctuation: comma, period, full stop, question mark, new
+    /// line, new paragraph.
     case spoken
     /// The engine's own punctuation. If it writes none: `automatic` and `spoken`.
     case both

@@ -2,7 +2,7 @@ import Core
 
 /// Consecutive words by one speaker within a segment.
 struct SpokenTurn {
-    /// The speaker's index; nil if not diarized, or if there is only one speaker.
+    /// The speaker's index; nil if fewer than two people speak, or if the segment is unclear or has no words.
     var speaker: Int?
     var words: [Word]
 }

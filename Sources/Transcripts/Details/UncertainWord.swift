@@ -45,9 +45,9 @@ struct UncertainWord: Hashable, Sendable {
 
     /// Returns the indices of the words in the order in which a person should review them.
     ///
-    /// If a word is uncertain several times, its least certain occurrence represents them all: the answer is probably
-    /// the same for all, and a name that is often missed is worth the most. The other occurrences are sorted by their
-    /// own confidence, then by time.
+    /// If several occurrences of a word are uncertain, the least certain one represents them all: the answer is
+    /// probably the same for each, and a name that is often missed matters most. The other occurrences are sorted by
+    /// their own confidence, then by time.
     static func reviewOrder(_ words: [Word]) -> [Int] {
         var leastCertain: [String: Int] = [:]
         var sums: [String: Double] = [:]

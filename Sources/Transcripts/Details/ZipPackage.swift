@@ -1,6 +1,6 @@
 import Core
 
-/// Makes the headers and the directory of a ZIP file with stored (uncompressed) entries, which is written sequentially.
+/// Makes the headers and the directory of a ZIP file that is written sequentially, with stored (uncompressed) entries.
 /// The same entries always give the same bytes.
 ///
 /// Sizes and offsets of 4 GiB or more are in ZIP64 fields (APPNOTE 4.5.3).
@@ -77,7 +77,7 @@ package struct ZipPackage {
         return directory + number(0, 2)
     }
 
-    /// The fields that an entry's header and the directory share.
+    /// The fields that an entry has in both its header and the directory.
     private func common(_ entry: Entry, zip64: [UInt8]) -> [UInt8] {
         // Bit 3: a data descriptor follows the content. Bit 11: the name is in UTF-8.
         let flags = (entry.hasDescriptor ? 8 : 0) | (entry.name.allSatisfy { $0 < 0x80 } ? 0 : 0x800)

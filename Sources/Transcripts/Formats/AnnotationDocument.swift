@@ -25,7 +25,7 @@ func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> St
     return document.text(details)
 }
 
-/// Returns ELAN's media type for a file; ELAN calls all others `unknown`.
+/// Returns ELAN's media type for a file. ELAN uses `unknown` for all other file types.
 private func mediaType(_ name: String) -> String {
     switch name.split(separator: ".").last?.lowercased() {
     case "wav": "audio/x-wav"

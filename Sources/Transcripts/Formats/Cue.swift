@@ -44,7 +44,7 @@ func cues(of timeline: Timeline) -> [Cue] {
 }
 
 /// Puts each mark above the cue at its time or up to a second later. If there is no such cue, the mark gets its own.
-/// So cues never overlap, which some players do not support.
+/// So cues never overlap; some players do not support overlapping cues.
 private func marked(_ cues: [Cue], _ marks: [(time: SamplePosition, line: String)], length: Int64) -> [Cue] {
     var cues = cues
     // Backwards, so that the earliest of several marks above one cue is on top.

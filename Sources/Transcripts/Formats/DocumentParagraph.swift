@@ -11,7 +11,7 @@ package enum DocumentParagraph: Sendable {
 }
 
 /// Returns the title, the metadata, the speakers with their speaking times, a person's remarks on the recording, and
-/// the transcript with its notes: a paragraph per turn or, with only one speaker, per segment.
+/// the transcript. The transcript has a paragraph per turn or, with only one speaker, per segment, and one per note.
 package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [DocumentParagraph] {
     var body = [DocumentParagraph.title(oneLine(details.title(of: timeline)))]
     let started = details.started.map { oneLine($0) + (details.clock == .unverified ? " (clock unverified)" : "") }

@@ -1,7 +1,7 @@
 import Core
 
-/// Returns everything that formats insert between words, each as a single line: gaps, bookmarks, labels of segments
-/// without words, and the progress. Parsers of edited transcripts remove these insertions.
+/// Returns the texts that formats insert between words, each as a single line: gaps, bookmarks, labels of segments
+/// without words, and how much is transcribed. Parsers of edited transcripts remove these insertions.
 func insertions(in timeline: Timeline) -> Set<String> {
     var texts: Set<String> = ["[no words]", "[not read]"]
     texts.formUnion(timeline.gaps.map { description(of: $0) })

@@ -6,7 +6,7 @@ extension TranscriptFormat {
         "markdown", fileExtension: "md", isUsual: false, renderer: markdownText)
 }
 
-/// Returns paragraphs such as `0:25 **A:** WORDS`, separated by blank lines; bookmarks and gaps are in italics.
+/// Returns paragraphs such as `0:25 **A:** WORDS`, separated by blank lines. Bookmarks, notes and gaps are in italics.
 private func markdownText(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     documentParagraphs(timeline, details).map { element in
         switch element {

@@ -50,7 +50,7 @@ func plainText(_ timeline: Timeline) -> String {
     return text + (transcriptionProgress(timeline).map { "[\($0)]\n" } ?? "")
 }
 
-/// Returns a segment's words as one line, or as several if somebody said "new line".
+/// Returns a text as one line, or as several if somebody said "new line".
 private func spokenLines(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
         let line = escapingTimeStamps(oneLine(text))

@@ -76,7 +76,7 @@ func withoutTimeStamps(_ line: String) -> String {
     return keptWords.joined(separator: " ")
 }
 
-/// Whether a word is `#00:01:23-4#`, with any number of digits for hours.
+/// Whether a word has the form `#00:01:23-4#`, with two or more digits for the hours.
 func isTimeStamp(_ word: Substring) -> Bool {
     let bytes = word.utf8
     guard bytes.count >= 12, bytes.first == UInt8(ascii: "#") else { return false }

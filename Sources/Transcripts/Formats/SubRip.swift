@@ -6,8 +6,8 @@ extension TranscriptFormat {
 }
 
 /// Returns the transcript as SubRip (srt). The format has no comments, so bookmarks without text are left out. It has
-/// no voices either: with several speakers, the first cue of a turn starts with the speaker's name, `A: `, as does any
-/// cue whose text starts like a name.
+/// no tag for speakers either, so with several speakers, the first cue of a turn starts with the speaker's name: `A: `.
+/// So does any cue whose text starts like a name.
 func subRip(_ timeline: Timeline) -> String {
     var last: String?
     return cues(of: timeline).enumerated().map { index, cue in

@@ -61,7 +61,7 @@ private func header(_ number: Int, _ kind: String, _ name: String, _ end: String
     ]
 }
 
-/// Fills the gaps of an interval tier with empty intervals.
+/// Adds empty intervals where an interval tier has none, as the format requires.
 private func tiled(_ spans: [Tiers.Span], end: Int64) -> [Tiers.Span] {
     var tiled: [Tiers.Span] = []
     var latestEnd: Int64 = 0

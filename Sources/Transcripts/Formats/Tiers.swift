@@ -1,7 +1,8 @@
 import Core
 
-/// Tiers for annotation tools. The spans on a tier are in chronological order, do not overlap and are not empty, and
-/// words are within their segments. If an engine's times break these rules, they are moved as little as necessary.
+/// Tiers, the parallel tracks of annotations in ELAN and Praat. The spans on a tier are in chronological order, do not
+/// overlap and are not empty, and words are within their segments. If an engine's times break these rules, they are
+/// moved as little as necessary.
 struct Tiers {
     struct Span: Equatable {
         var start: Int64

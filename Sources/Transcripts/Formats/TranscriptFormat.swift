@@ -6,7 +6,7 @@ package struct TranscriptFormat: Sendable {
     package let rawValue: String
     package let fileExtension: String
     package let fileName: String
-    /// Whether the format is in the default of `export.formats`.
+    /// Whether the default value of `export.formats` contains the format.
     package let isUsual: Bool
     /// Whether a file names its recording, so that several can be concatenated without headings.
     package let namesItsRecording: Bool

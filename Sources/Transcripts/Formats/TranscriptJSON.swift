@@ -49,7 +49,7 @@ struct TranscriptJSON: Encodable {
 
 struct HeaderJSON: Encodable {
     var file: String
-    /// Nil unless a person gave the recording a title or an added file has one.
+    /// Nil unless a person gave the recording a title, or it was added from a file with a title.
     var title: String?
     var duration: Double
     var sampleRate = SamplePosition.rate

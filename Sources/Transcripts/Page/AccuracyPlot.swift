@@ -33,7 +33,7 @@ struct AccuracyPlot {
     private let engines: [String]
     private let top: Double
 
-    /// - Parameter passes: The oldest recording's first. The passes of a recording are adjacent.
+    /// - Parameter passes: The oldest recording's passes come first. The passes of a recording are adjacent.
     init(_ passes: [PlottedPass]) {
         var recordings: [(id: Int, title: String)] = []
         for pass in passes where recordings.last?.id != pass.recording {
@@ -65,8 +65,8 @@ struct AccuracyPlot {
             <p class="legend">\(legend.joined(separator: " "))</p>
             \(svg)
             <figcaption>The percentage of wrong words in each recording that somebody has corrected, the latest on the \
-            right. A symbol shows the rate if all unchanged words are right. Its line extends to the rate in the \
-            lines that somebody changed or confirmed. The true rate is in between.</figcaption>
+            right. A symbol shows the rate if all unchanged words are right. The bar from it extends to the rate in \
+            the lines that somebody changed or confirmed. The true rate is in between.</figcaption>
             <details><summary>As a table</summary>
             <table><thead><tr><th>Recording</th><th>Transcribed by</th><th>All words, %</th><th>Checked lines, %</th></tr></thead>
             <tbody>

@@ -1,4 +1,4 @@
-/// A self-contained HTML page. It loads only files in its folder and runs only its own script.
+/// An HTML page that runs only its own script, and loads only files from its folder or its server.
 struct Page {
     var title: String
     var styles: [PagePart]

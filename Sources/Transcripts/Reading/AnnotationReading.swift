@@ -50,8 +50,8 @@ func annotationTiers(_ text: String) throws(EditedTranscript.Problem) -> [[Edite
     return orderedTiers
 }
 
-/// A pull parser for the XML that ELAN writes. Rejects document type declarations: with one, a small file can expand to
-/// a huge one.
+/// A pull parser for the XML that ELAN writes. Rejects document type declarations, because they can make a
+/// small file expand to a huge text.
 private struct MarkupScanner {
     enum Event {
         case opening(String, [String: String])
@@ -139,7 +139,7 @@ private struct MarkupScanner {
         return offset + pattern.count <= bytes.count && bytes[offset..<offset + pattern.count].elementsEqual(pattern)
     }
 
-    /// Truncates the name to 80 bytes for error messages: Fieldscribe writes no longer name.
+    /// Truncates the name to 80 bytes for error messages. Fieldscribe never writes a longer name.
     private mutating func scanName() -> String {
         String(
             decoding: scan { byte in

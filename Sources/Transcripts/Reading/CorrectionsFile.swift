@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// The corrections that a recording's page saves as `corrections.json` or within `corrections.html`. Untrusted.
+/// The corrections that a recording's page saves as `corrections.json` or within an HTML file. Untrusted.
 package struct CorrectionsFile: Hashable, Sendable, Codable {
     /// An edited segment.
     package struct Edit: Hashable, Sendable, Codable {
@@ -77,7 +77,8 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         guard document.format == "fieldscribe-corrections" else {
             throw Self.refusal(name, "is not a Fieldscribe corrections file")
         }
-        guard (1...Self.version).contains(document.version) else {
+        guard document.version > 0 else { throw Self.refusal(name, "has the invalid version \(document.version)") }
+        guard document.version <= Self.version else {
             throw DeviceError(
                 .unsupported, "import", on: name, "was written by a later version", remedy: "update fieldscribe")
         }

@@ -4,7 +4,7 @@ import Core
 package struct EditedTranscript: Hashable, Sendable, Codable {
     /// A line, a cue, or an annotation.
     struct Entry: Hashable, Sendable, Codable {
-        /// The text with the format's additions, such as speakers' names. Not blank.
+        /// The text with the format's additions, such as speakers' names. Blank only in an Audacity label without text.
         var text: String
         /// The entry's range; nil if the file has no times.
         var range: SampleRange?

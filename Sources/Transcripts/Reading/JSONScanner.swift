@@ -5,7 +5,7 @@ protocol ScannedJSON {
     init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected)
 }
 
-/// A pull parser for JSON. Skipping a value allocates no memory, however long the value is.
+/// A pull parser for JSON. Skips a value without storing its content.
 struct JSONScanner {
     /// The JSON is invalid, or not of the expected form.
     struct Unexpected: Error {
@@ -46,7 +46,7 @@ struct JSONScanner {
         return try result.get()
     }
 
-    /// Parses a member. Throws if the name is repeated, so that the standard decoder decides which value counts.
+    /// Parses a member. Throws if the name is repeated.
     mutating func set<Value: ScannedJSON>(_ value: inout Value?) throws(Unexpected) {
         guard value == nil else { throw Unexpected() }
         value = try Value(scanning: &self)

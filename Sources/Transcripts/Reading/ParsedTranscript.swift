@@ -3,7 +3,7 @@ import System
 
 /// A transcript parsed from `transcript.json`, with word times. Untrusted.
 package struct ParsedTranscript: Sendable {
-    /// The transcript. Its only annotations are the speakers' names; the format has no others.
+    /// The transcript. Its only annotations are the speakers' names; `ParsedPage` has the others.
     package private(set) var timeline: Timeline
     /// The maximum number of segments and words together.
     private static let maxItems = 4_000_000
@@ -15,8 +15,13 @@ package struct ParsedTranscript: Sendable {
         do { document = try TranscriptDocument(JSONStrings.check(bytes)) } catch {
             throw DeviceError(.damaged, "read", on: name, "is not a Fieldscribe transcript")
         }
+        guard document.sampleRate == SamplePosition.rate else {
+            throw DeviceError(
+                .damaged, "read", on: name,
+                "has the sampleRate \(document.sampleRate); only \(SamplePosition.rate) is supported")
+        }
         let count = document.segments.reduce(document.segments.count) { $0 + ($1.words?.count ?? 0) }
-        guard count <= Self.maxItems, document.sampleRate == SamplePosition.rate else {
+        guard count <= Self.maxItems else {
             throw DeviceError(.damaged, "read", on: name, "contains more than any recording can")
         }
         var end = SamplePosition.zero

@@ -1,7 +1,7 @@
 import Core
 
 // Parses the segments in `transcript.json`, which are most of the file: the standard decoder takes ten times as long
-// for their words. It still decodes any file with something unusual, so the result is always the same.
+// for their words. That decoder still decodes any file with something unusual, so the result is always the same.
 extension JSONScanner {
     /// Returns a transcript's segments and the range of their list; nil if the standard decoder must decode them.
     ///

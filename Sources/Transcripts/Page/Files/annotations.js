@@ -184,8 +184,8 @@ const menuItem = (content, action) => {
   element.addEventListener('click', action);
   return element;
 };
-// Opens a menu that assigns a line, the selection, the rest, or all of a speaker's lines to another speaker. `line` is undefined
-// for a speaker without recognized words.
+// Opens a menu that assigns a line, the selection, the rest of the recording, or all of a speaker's lines to another speaker.
+// `line` is undefined for a speaker without recognized words.
 function openAssignMenu(element, line, scope, label = line.dataset.p ?? 'A') {
   if (open) commit();
   const all = labels(), name = state.speakers[label] || label, chosen = selected(), isSeveral = all.length > 1;
@@ -480,7 +480,7 @@ addEventListener('keydown', event => {
   if (event.target.matches('input:not([type=range]):not([type=checkbox]), textarea, select') || byId('help').open) return;
   const key = (event.ctrlKey || event.metaKey) && event.code === 'KeyZ' ? event.shiftKey ? 'redo' : 'undo'
     : (event.ctrlKey || event.metaKey) && event.code === 'KeyY' ? 'redo' : isPlain ? event.key : '';
-  // Returns true if the browser must handle the key.
+  // Each action returns true if the browser must handle the key.
   const action = {
     undo, redo, d: nextUncertain, c: confirmWord, q: addQuotation, s: assignHere, r: confirmLine,
     Escape: () => { if (!menu.hidden) return closeMenu(); if (!isEditing) return true; setEditing(false); },
@@ -539,7 +539,7 @@ if (identity) {
       if (line && textOfLine(line) === corrections.open.was) { edit(line); field.value = corrections.open.text; }
     }
   } catch { /* Another version wrote the draft; it stays stored. */ }
-  // Loads the files beside the page after the page, because each is a separate document.
+  // Loads the files beside the page once the page has loaded, because each is a separate document.
   if (server) { /* The server's transcript has all saved corrections. */ }
   else if (document.readyState === 'complete') loadBeside(); else addEventListener('load', loadBeside);
 }

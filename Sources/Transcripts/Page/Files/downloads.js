@@ -45,7 +45,7 @@ function paragraphs(isByLine) {
   const facts = [shown.get('Recorded'), shown.get('Length'), shown.has('Recorder') && 'recorder ' + shown.get('Recorder')].filter(Boolean);
   if (facts.length) all.push({ kind: 'Fact', text: facts.join(', ') });
   if (labels().length > 1 && shown.has('Who spoke')) {
-    // With the speaking times, the names cannot be mistaken for a sentence.
+    // The speaking times show that this paragraph is not part of what was said.
     const people = [...speakersFact.querySelectorAll('.who')].map(who => nameNow(who.dataset.who) + ' (' + normal(who.nextSibling.textContent).replace(/,$/, '') + ')');
     all.push({ kind: 'Fact', text: 'Speakers: ' + people.join(', ') });
   }
@@ -107,7 +107,10 @@ function subtitles() {
     }
     close(line.e);
   }
-  const code = time => new Date(Math.max(0, Math.round(time))).toISOString().slice(11, 23).replace('.', ',');
+  const code = time => {
+    const ms = Math.max(0, Math.round(time)), hours = Math.floor(ms / 3600000);
+    return String(hours).padStart(2, '0') + new Date(ms % 3600000).toISOString().slice(13, 23).replace('.', ',');
+  };
   // A note goes above the next cue, or has its own cue if the next one starts a second or more later.
   const shown = cues.filter((cue, i) => {
     const next = cues[i + 1];

@@ -44,7 +44,7 @@ const wordsNow = id => {
   const edit = state.edits.get(id);
   return edit ? withTimes(original(id), edit.text, edit.confirmed) : original(id).words;
 };
-// Returns the pieces of segments that a line shows: each segment's id, and the range of its words in the line.
+// Returns the pieces of segments that a line shows: each segment's id, and which range of its words the line contains.
 const pieces = new WeakMap();
 function piecesOf(line) {
   if (!pieces.has(line)) {
@@ -87,7 +87,8 @@ function turnsNow() {
   });
   return turns;
 }
-// Returns the turns after a range, in seconds, was assigned to a speaker: all of it or, with `only`, that speaker's turns in it.
+// Assigns a range, in seconds, to a speaker, and returns the resulting turns. With `only`, assigns just that speaker's turns in the
+// range.
 function reassigned(from, to, speaker, only) {
   const turns = [];
   let isAssigned = false;
@@ -280,7 +281,7 @@ function renderTurns() {
 }
 
 // Applies changes and stores them as one undo step: each changed segment and each changed part of the state, before and after.
-// Of lists, it stores only the elements that differ.
+// For a list, stores only the elements that differ.
 function step(changes, parts = {}) {
   changes = changes.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
   const differences = Object.entries(parts).filter(([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value))
@@ -515,7 +516,7 @@ main.addEventListener('dblclick', event => {
 let uncertain = [], current = null;
 function findUncertain() {
   uncertain = [];
-  // These classes mark a confidence below 50 %.
+  // The classes `c0` and `c1` mark a confidence below 50 %.
   for (const word of main.querySelectorAll('.c0, .c1, .unclear')) if (/[\p{L}\p{N}]/u.test(word.textContent)) uncertain.push(word);
   const occurrences = new Map();
   const candidates = uncertain.map((word, i) => {

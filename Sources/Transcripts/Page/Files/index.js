@@ -13,7 +13,7 @@ function wordOffsets(text, query) {
   }
   return offsets;
 }
-// Converts a range in the text's `plain` form to the start and length of these words in the text.
+// Converts a range in the text's `plain` form to the start and length of the same words in the text.
 function wordRange(text, from, length) {
   let plainLength = 0, start = -1;
   for (const { 0: word, index } of text.matchAll(/\S+/g)) {

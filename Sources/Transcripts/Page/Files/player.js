@@ -108,7 +108,7 @@ for (const name of ['wheel', 'touchmove']) {
   addEventListener(name, () => { lastScrolledAt = Date.now(); }, { passive: true });
 }
 
-// Unfolds the group of consecutive lines without speech that a line is in.
+// Unfolds the group that contains a line. A group consists of consecutive lines without speech.
 function unfold(line) {
   const group = line.closest('.quiet');
   group?.replaceWith(...group.querySelectorAll('.s'));
@@ -270,7 +270,7 @@ function filterSpeaker(event) {
 }
 byId('speaker')?.addEventListener('change', filterSpeaker);
 byId('help-button').addEventListener('click', () => byId('help').showModal());
-// The menu is a second row on wide screens. On others it covers the text, so it closes after most buttons.
+// The menu is a second row on wide screens. On others, it covers the text, so most buttons close it.
 const bar = byId('bar'), wide = matchMedia('(min-width: 62.5rem)');
 function setMenu(isOpen) {
   bar.classList.toggle('more', isOpen);
@@ -313,7 +313,7 @@ const index = () => lines ??= segments.map(segment => {
     }), text };
   }) };
 });
-// Searches and goes to the first hit, or to the first one after a time in milliseconds. Does not scroll if `isStill`.
+// Searches and goes to the first hit, or to the first one at or after a time in milliseconds. Does not scroll if `isStill`.
 function search(from, isStill) {
   for (const element of hits.flat()) element.classList.remove('hit', 'at');
   hits = [];

@@ -1,8 +1,9 @@
 
-// Stores corrections: immediately in this browser, under the sound's digest, and, when the user saves, beside the page or on the server.
+// Stores each change immediately in this browser, under the sound's digest. When the user saves, stores the corrections beside the page
+// or on the server.
 const storageKey = identity && 'fieldscribe:' + identity.sound, server = data.server ?? null;
 let isUnsaved = false, draftTimer = 0, changeCount = 0, seenTranscript = server?.reading;
-// Corrections have the server's time, because the later one counts if two people correct the same line.
+// Corrections have the server's time: if two people correct the same line, the later correction counts.
 const clockOffset = server ? server.now - Date.now() / 1000 : 0, serverTime = () => Date.now() / 1000 + clockOffset;
 const notSaved = 'Kept in this browser only; not saved' + (server ? '' : ' beside the page') + ' yet';
 // A message disappears at the user's next action, but stays for at least four seconds.
@@ -240,7 +241,7 @@ async function send() {
     answer = await response.json();
     if (!response.ok) return showStatus('Not saved, but kept in this browser: ' + answer.told);
   } catch { return showStatus('Not saved, but kept in this browser: the server does not answer'); }
-  // If others have saved corrections, this page does not have them, so `seenTranscript` stays.
+  // If others have saved corrections, this page does not have them, so `seenTranscript` does not change.
   if (!answer.others) seenTranscript = answer.reading;
   if (sentCount === changeCount && !open) {
     isUnsaved = false;
@@ -290,11 +291,14 @@ async function save() {
   try { localStorage.setItem(storageKey, JSON.stringify(withUndo({ ...correctionsDocument(), isUnsaved }))); } catch { /* The file has the corrections. */ }
   showStatus(message);
 }
+// Returns parsed corrections as text, without who saved them and when.
+const contentOf = ({ edits, turns, details, speakers, notes, marks, quotations }) =>
+  JSON.stringify([edits, turns, details, speakers, notes, marks, quotations]);
 // Shows corrections from a file. If this browser has a different draft, the user chooses between them.
 function offer(corrections) {
-  const mine = JSON.stringify(correctionsDocument()), draft = { ...state, edits: new Map(state.edits) };
-  if (!isUnsaved && (corrections.saved >= state.saved || !draft.edits.size)) return adopt(corrections);
-  if (Math.abs(corrections.saved - state.saved) < 1e-3 || mine === JSON.stringify(corrections)) return;
+  if (!isUnsaved && (corrections.saved >= state.saved || !state.edits.size)) return adopt(corrections);
+  const mine = parseCorrections(JSON.stringify(correctionsDocument()));
+  if (Math.abs(corrections.saved - state.saved) < 1e-3 || contentOf(mine) === contentOf(corrections)) return;
   const bar = byId('choice');
   byId('choice-text').textContent = 'The corrections file, saved ' + new Date(corrections.saved * 1000).toLocaleString()
     + (corrections.name ? ' by ' + corrections.name : '') + ', differs from the corrections kept in this browser.';
