@@ -10,8 +10,8 @@ package struct MoonshineModel: Hashable, Sendable {
     /// The maximum length of a group of utterances that the engine decodes as one, in seconds.
     package static let maximumGroupSeconds = 12
     /// The maximum length in seconds of a group and the audio before it, which `final` decodes together.
-    package static let maximumJoinedSeconds = 16
-    /// The memory in megabytes below which a board keeps a single copy of the weights, and uses `fast`.
+    package static let maximumJoinedSeconds = 15
+    /// The memory in megabytes below which a board keeps a single copy of the weights and uses the profile `fast`.
     package static let smallBoardMegabytes = 700
 
     /// The folder, without a trailing slash.
