@@ -110,7 +110,7 @@ class Appliance(Machine):
         return LampHistory(self.shell(EVIDENCE["lamp.log"]))
 
     def is_steady(self):
-        """Returns whether the lamp has been on for at least two seconds."""
+        """Returns whether the lamp has been on for more than two seconds."""
         now = self.note("asked")
         return self.lamp().lit_for(now) > 2
 

@@ -19,7 +19,8 @@ def expect(condition, message):
 
 
 def check_played(data, name):
-    """Checks that the samples in a WAV file, as many as its header states, are part of the played sound. Returns their seconds."""
+    """Checks that the samples in a WAV file, as many as its header states, are part of the played sound. Returns their length in
+    seconds."""
     recorded = samples_of(data) if data else b""
     if len(recorded) < 128:
         return 0.0

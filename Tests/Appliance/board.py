@@ -1,4 +1,4 @@
-"""A Raspberry Pi 3B, emulated by qemu, with the card image. The tests add a shell on the serial line with kernel parameters. qemu does
+"""A Raspberry Pi 3B, emulated by qemu, with the card image. Kernel parameters add a shell on the serial line for the tests. qemu does
 not emulate the firmware, so this module reads the files that the firmware would load from the card."""
 
 import base64
@@ -66,8 +66,8 @@ class Card:
         return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
     def boot_names(self):
-        """Returns the names that the firmware would use: (the prefix, the kernel, the initial ramdisk). The firmware ignores a prefix if there
-        is no kernel or device tree with it."""
+        """Returns the names that the firmware would use: (the prefix, the kernel, the initial ramdisk). The firmware ignores a
+        prefix unless both the kernel and the device tree exist with it."""
         values = dict(line.split("=", 1) for line in self.configuration() if "=" in line)
         prefix = values.get("os_prefix", "")
         folder = self.names("/" + prefix.rstrip("/")) if prefix and prefix.rstrip("/") in self.names() else set()

@@ -5,7 +5,7 @@ import json
 from bench import expect
 from machine import Starved
 
-# A level must last for this many seconds to count. If the machine stalls for that long during a burst, the burst proves nothing.
+# A level must last for this many seconds to count. If the machine stalls for half as long during a burst, the burst proves nothing.
 DEBOUNCE_SECONDS = 0.020
 
 # `bounce COUNT` toggles the contact COUNT times, as fast as the machine can. It prints the number of levels, the times of the first

@@ -182,7 +182,7 @@ def start(bench):
 
 
 def console(bench):
-    """Tests the shell on the serial pins that fieldscribe.txt can request. The test does not add its own shell."""
+    """Tests the shell that fieldscribe.txt can request on the serial pins. The test does not add its own shell."""
     folder = bench.folder("console")
     card = bench.card(folder, "serial-console = yes\n")
     with Board(folder, card) as board:
@@ -208,7 +208,8 @@ def wait_for_fault(board, text):
 
 
 def lamp_blinks(board):
-    """Returns whether the recorder uses the lamp's line and changes its level within a second. Tries ten times, because it may begin late."""
+    """Returns whether the recorder uses the lamp's line and changes its level within a second. Tries ten times, because the blinking may
+    begin late."""
     for _ in range(10):
         levels = board.shell("mkdir -p /run/d; mount -t debugfs d /run/d; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do "
                              "grep -E '[(]GPIO26 ' /run/d/gpio; sleep 0.07; done; umount /run/d").splitlines()  # wait: samples the lamp
@@ -234,7 +235,7 @@ def bad_cards(bench):
         wait_until_ready(board)
         board.shell("fieldscribe start && sleep 2 && fieldscribe stop")  # wait: the length of the recording does not matter
         result = result_of(card)
-        for text in ("partition is full", "words.txt: is ignored", "rtc = ds3231: no such clock answers"):
+        for text in ("partition is full", "words.txt: ignored until", "rtc = ds3231: no such clock answers"):
             expect(text in result and text in log_of(board), "'%s' is not reported: %s" % (text, result))
         wait_for_fault(board, "RESULT.txt beside it")
         expect(lamp_blinks(board), "the lamp does not blink")
@@ -530,7 +531,7 @@ def upgrade(bench):
         steps.add("second attempt: written, and the board restarted")
         board.power_on()
         board.wait_for_shell()
-        expect(card.boot_names()[0] == "a/" and "# tried b" in card.content("slot.txt").decode(), "the next start would not be that of the old system")
+        expect(card.boot_names()[0] == "a/" and "# tried b" in card.content("slot.txt").decode(), "the next start would not start the old system")
         wait_until_ready(board)
         expect(running_system(board) == ("b", maker.made + 60), "the running system is %s %d" % running_system(board))
         board.until("journalctl -b --no-pager -o cat -t fieldscribe-card | grep -F 'is kept'", 120)
@@ -580,7 +581,7 @@ def upgrade_bad(bench):
         board.power_on()
         # The upgrade's initial ramdisk restarts the board.
         board.wait_for_restart(120)
-        expect(card.boot_names()[0] == "a/", "the next start would not be that of the old system")
+        expect(card.boot_names()[0] == "a/", "the next start would not start the old system")
         check_rollback(board)
         offer_upgrade(board, "damaged", damaged, "to try it again")
         steps.add("unreadable system: rolled back, reported, shown by the lamp, and not tried again")

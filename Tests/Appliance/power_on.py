@@ -72,7 +72,8 @@ def power_on_moonshine(bench):
 
 
 def record_and_check(machine, engine, is_right):
-    """Switches on and makes a recording with a bookmark, which `engine` must transcribe; `is_right` checks the words. Returns the figures."""
+    """Switches the machine on and makes a recording with a bookmark, which `engine` must transcribe; `is_right` checks the words. Returns
+    the figures."""
     machine.boot()
     ready = machine.until_ready()
     expect(machine.lamp().changes == [], "the lamp was on although the button was not pressed")

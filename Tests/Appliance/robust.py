@@ -57,7 +57,7 @@ def disk_full(bench):
 
 def disk_brimful(bench):
     """Other programs fill the disk during a recording, including reserve and ballast. The sound that was captured until then stays. Once
-    there is space again, the archive lists it without a restart."""
+    there is space again, the archive lists the recording without a restart."""
     with bench.appliance("disk-brimful") as machine:
         machine.play_sound()
         machine.press()

@@ -105,7 +105,7 @@ def main():
             failed += 1
             print("FAIL  %s: not tried: the time limit for all scenarios has passed" % name, flush=True)
         elif name in WITH_MODEL and not arguments.model:
-            # It is a failure if the skipped scenario was named.
+            # A skipped scenario counts as failed if it was named.
             failed += name in arguments.scenarios
             print("skipped: %s: Moonshine's packages could not be built" % name, flush=True)
         elif not attempt(bench, name, SCENARIOS[name]):

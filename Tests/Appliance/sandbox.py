@@ -1,5 +1,6 @@
 """Uses the service in its sandbox for some minutes while the kernel traces every refused system call."""
 
+import pathlib
 import re
 import shlex
 import time
@@ -8,10 +9,12 @@ from bench import expect
 from machine import architecture_of
 from stick import insert, make_stick
 
-# The names of Fieldscribe's threads and decode workers ("exe", because they are started as /proc/self/exe). `check_processes` fails if
-# a thread of the running service has another name. The trace only has threads with these names, also those of the copy to a stick.
-NAMES = ("capture", "client", "control", "copy", "decode", "events", "exe", "fieldscribe", "link", "listening", "microphone",
-         "panel", "partial", "poweroff", "worker-start", "writer")
+# The names of Fieldscribe's threads in its sources, and of decode workers ("exe", because they are started as /proc/self/exe).
+# `check_processes` fails if a thread of the running service has another name. The trace only has threads with these names, including
+# those of the copy to a stick.
+SOURCES = pathlib.Path(__file__).resolve().parents[2] / "Sources"
+NAMES = sorted({"exe", "fieldscribe"}.union(*(re.findall(r'Thread\(\s*named: "([\w-]+)"', path.read_text(encoding="utf-8"))
+                                              for path in SOURCES.rglob("*.swift"))))
 
 # Makes the kernel trace the calls that the sandbox refuses: EPERM (-1), and EAFNOSUPPORT (-97) for sockets that are not local.
 # Also traces such sockets if they are not refused. Ignores clock_adjtime, which ProtectClock= refuses on purpose.
@@ -42,7 +45,7 @@ awk "$local" 1/net/unix
 """
 
 # Runs the negative controls, each of which must be detected: programs that break the rules without a sandbox, in a systemd sandbox and
-# under an AppArmor rule, and one that logs spoken words. Those that the trace must find have the name of ours.
+# under an AppArmor rule, and one that logs spoken words. Those that the trace must find are named fieldscribe.
 CONTROL = """mkdir -p /opt/control/denied
 cp /bin/bash /opt/control/fieldscribe
 cp /usr/sbin/chroot /opt/control/denied/fieldscribe

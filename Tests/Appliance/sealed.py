@@ -15,7 +15,7 @@ REFUSED_BLINKS = [(0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.08, 0.33), (0.05,
 OPEN_BLINKS = [(0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (1.9, 2.8)]
 # A word in the played speech.
 WORD = "forward"
-# Commands that count the opened files in memory, and that list the files on the disk that contain the word. There must be none.
+# The first command counts the opened files in memory. The second lists the files on the disk that contain the word; there must be none.
 COUNT_IN_MEMORY = "find /run/fieldscribe /dev/shm -path '*fieldscribe-opened-*' -type f | wc -l"
 READABLE = "grep -rail '%s' %s /etc/fieldscribe /tmp /var/tmp || true" % (WORD, STORAGE)
 

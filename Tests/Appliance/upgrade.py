@@ -49,7 +49,7 @@ def upgrade(bench):
         ready = machine.until_ready() - began
         machine.until_transcribed()
         expect(machine.shell("dpkg-query -W -f '${Version}' fieldscribe") == version, "the newer version is not installed")
-        # At most one second may be missing of the sound from before the old service was stopped.
+        # Of the sound before the old service was stopped, at most one second may be missing.
         journal = machine.shell("journalctl -b -o short-monotonic -u fieldscribe | grep -m 1 'Stopping' | tr -d '[]'")
         expected = float(journal.split()[0]) - machine.lamp().lit_after(machine.lamp().last("press"))
         row = machine.row(recording)

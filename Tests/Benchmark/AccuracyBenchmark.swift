@@ -2,8 +2,8 @@ import Core
 import Recognition
 import TestKit
 
-/// Measures word errors, CPU time, memory and confidence of each contender on the open set; optionally also two
-/// workers, seams and latency.
+/// Measures word errors, CPU time, memory and confidence of each contender on the corpus; optionally also the memory
+/// of two workers, seams and latency.
 struct AccuracyBenchmark {
     struct Result: Codable {
         var name: String
@@ -44,7 +44,7 @@ struct AccuracyBenchmark {
     let corpus: Corpus
     /// The prefix of the names of result files.
     var title = "accuracy"
-    /// Whether to measure two workers, seams and latency as well.
+    /// Whether to measure the memory of two workers, seams and latency as well.
     var isComplete = false
 
     /// Measures the contenders with these names, or all if `names` is nil. Prints the tables, and writes the figures of

@@ -110,7 +110,8 @@ struct AlignmentBenchmark {
         return try score(groups, aligner, pauses)
     }
 
-    /// Joins the clips of each row, and compares the alignment with the known start of each clip's first word.
+    /// Joins the clips of each row, and compares the alignment with the start of each clip's first word, if that start
+    /// is certain.
     private func score(
         _ rows: [[Clip]], _ aligner: ForcedAligner, _ pauses: [Double]
     ) throws -> (recordings: Int, score: Score) {

@@ -27,7 +27,7 @@ struct ApplianceBenchmark {
         for _ in 0..<Self.rounds {
             let pressTime = MonotonicClock.seconds
             try ask(socket, "press")
-            // Longer than contact bounce, shorter than a long press.
+            // 60 ms is longer than contact bounce and shorter than a long press.
             usleep(60_000)
             try ask(socket, "release")
             frameDelays.append(try firstSampleTime(socket) - pressTime)

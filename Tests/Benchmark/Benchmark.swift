@@ -29,7 +29,8 @@ import System
                       until the appliance is ready, and from a start to the first sample while other clients search,
                       verify and copy
           copies      copying 5,000 recordings to the folder given with --to, and copying again with nothing new
-          hour        the field hour with two workers, compared with pocketsphinx_continuous; word errors at seams
+          hour        the field hour, assembled from the open set, with two workers, compared with
+                      pocketsphinx_continuous; word errors at seams
           seams       the same without pocketsphinx_continuous; then every profile on speech with its pauses removed
           memory      the memory of one worker and of two
           accuracy    word errors, CPU, memory and confidence of every profile of PocketSphinx and Moonshine and of
@@ -44,7 +45,7 @@ import System
           unpaused    30 minutes of speech without a pause
           silence     text recognized in audio without speech and in other languages, and speech that is lost
           vocabulary  word errors with a vocabulary, in its words spoken by espeak-ng, and in speech without them
-          names       word errors with a list of names that occur in the open set, and of a hundred others
+          names       word errors with a list of the names in the open set and a hundred others
           learning    half of the speech is corrected from the reference; the rest is transcribed with and without the
                       learned words
           punctuation whether full stops match the ends of a reader's sentences
@@ -63,7 +64,7 @@ import System
                       and resumes an interrupted run if the program and the model are the same
           speech      the library Speech: text, CPU and memory compared with `transcribe --jobs 1`, an hour in buffers
                       of 20 ms, and the delay of its first volatile text; --every N also shortens the hour
-          --every N   only every Nth file of the open set
+          --every N   only every Nth file of the open set, the speech in ../shared/corpus
           --only live,final,fast,moonshine-live,moonshine-final,moonshine-fast,moonshine-small,whisper,
                       pocketsphinx_continuous,moonshine-voice
                       only these contenders; accuracy, recognition and hour show the last run's figures for the others

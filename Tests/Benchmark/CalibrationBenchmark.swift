@@ -1,7 +1,7 @@
 import Core
 import Recognition
 
-/// Fits the constants of each profile's `Calibration` on the open set, and evaluates them.
+/// Fits the constants of each profile's `Calibration` on the open set.
 ///
 /// Evaluates them by cross-validation: on each of five folds of speakers, with constants fitted on the other folds.
 struct CalibrationBenchmark {

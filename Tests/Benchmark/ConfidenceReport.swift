@@ -40,7 +40,7 @@ struct ConfidenceReport {
         return (ranks - minimumRanks) / Double(right * (sorted.count - right))
     }
 
-    /// The mean absolute difference between confidence and accuracy, over the bins of the table.
+    /// The mean absolute difference between confidence and accuracy in the bins of the table, weighted by their words.
     var calibrationError: Double {
         bins.reduce(0) { $0 + abs($1.confidence - $1.accuracy) * Double($1.count) } / Double(max(1, words.count))
     }

@@ -5,7 +5,7 @@ import Recognition
 struct Contender {
     enum Kind { case pocketSphinx, moonshine, whisper, continuous, moonshineVoice }
 
-    /// The stock program.
+    /// PocketSphinx's own program.
     static let continuous = "pocketsphinx_continuous"
     /// Moonshine's own Python package, with its own segmentation.
     static let moonshineVoice = "moonshine-voice"
@@ -27,7 +27,7 @@ struct Contender {
         Contender(name: "moonshine-live", kind: .moonshine, profile: "live"),
         Contender(name: "moonshine-fast", kind: .moonshine, profile: "fast"),
     ]
-    /// Reads single groups like `moonshine-live`.
+    /// Differs from `moonshine-live` only in `transcribe`, which decodes low-confidence groups again.
     static let moonshineFinal = Contender(name: "moonshine-final", kind: .moonshine, profile: "final")
     static let small = Contender(name: "moonshine-small", kind: .moonshine, profile: "fast", isSmallBoard: true)
     static let whisper = Contender(name: "whisper", kind: .whisper, profile: "live")

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import TestKit
 
-/// A conversation mixed from files of single speakers, with the ranges in which each of them speaks. The same seed
+/// A conversation mixed from files of single speakers, with the ranges in which each speaker speaks. The same seed
 /// yields the same conversation.
 struct Conversation {
     /// The acoustic condition.
@@ -15,9 +15,10 @@ struct Conversation {
         /// Noise is 10 dB below the speech; used only to choose the constants of `SpeechEdges`.
         case noisy
         /// A room with 0.35 s of reverberation and a different response for each speaker; the second speaker is 12 dB
-        /// below.
+        /// below the others.
         case room
-        /// The second speaker is on the telephone (300 to 3,400 Hz), played by a loudspeaker in the room, 6 dB below.
+        /// The second speaker is on the telephone (300 to 3,400 Hz), which a loudspeaker plays in the room, 6 dB below
+        /// the others.
         case telephone
         /// Like `room`, with noise 20 dB below the speech, turns of 0.5 to 4 s, and overlap at a quarter of the
         /// speaker changes.
@@ -170,10 +171,10 @@ struct Conversation {
         return sum
     }
 
-    /// The voice detector's regions, extended by 0.2 s on both sides, as for recordings.
+    /// The ranges of `speech`, extended by up to 0.2 s on both sides, as for recordings.
     var regions: [SampleRange] { Diarization.regions(speech, length: SamplePosition(Int64(samples.count))) }
 
-    /// The voice detector's regions.
+    /// The ranges in which the segmenter detects speech.
     var speech: [SampleRange] {
         var segmenter = Segmenter(settings: SpeechSettings())
         var levels = FrameLevels()

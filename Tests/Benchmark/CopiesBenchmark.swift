@@ -2,10 +2,10 @@ import Core
 import Glibc
 import System
 
-/// Copies many short recordings to a stick, then measures further runs with nothing new to copy.
+/// Measures copying many short recordings to a stick, and two more runs with nothing new to copy.
 struct CopiesBenchmark {
     let harness: Harness
-    /// A folder on the simulated stick.
+    /// A folder on the stick.
     let target: String
     /// The number of recordings.
     let count: Int
@@ -29,7 +29,7 @@ struct CopiesBenchmark {
         print(table.markdown)
     }
 
-    /// Records the first recording. Creates the others as hard links to its audio, and adds them to the database.
+    /// Records the first recording. Creates the others with hard links to its audio, and adds them to the database.
     private func makeRecordings(into storage: String) throws {
         try harness.record("tone:440", seconds: 1, into: storage)
         let script = """

@@ -73,7 +73,8 @@ extension DiarizationBenchmark {
         fflush(nil)
     }
 
-    /// Measures errors for combinations of rectification, stop and merge, and for values of each other setting.
+    /// Measures errors for combinations of rectification, stop and merge, and for values of the other settings, which
+    /// are varied one at a time.
     func measureSettings(_ cases: [Case]) {
         var table = Table(
             "rectified", "stop", "merge", "minimum, s", "change", "DER, %",

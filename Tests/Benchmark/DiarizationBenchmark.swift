@@ -13,7 +13,7 @@ struct DiarizationBenchmark {
     let corpus: Corpus
     let model: SpeakerModel
     let network: VoiceNetwork
-    /// Other folders that may have the runtime beside them.
+    /// Additional folders in which to look for ONNX Runtime.
     let runtimeFolders: [String]
     /// The number of conversations per table cell.
     let runs: Int
@@ -58,7 +58,7 @@ struct DiarizationBenchmark {
         return try groups.sorted { $0.key < $1.key }.map { try $0.value.map { try SeamReport.samples($0.path) } }
     }
 
-    /// Writes all conversations for other tools, with who speaks when and the voice detector's regions.
+    /// Writes all conversations for other tools, with who speaks when and the detected speech.
     private func writeConversations() throws {
         struct Line: Encodable {
             var name: String
@@ -134,7 +134,8 @@ struct DiarizationBenchmark {
         fflush(nil)
     }
 
-    /// Measures errors, CPU time and peak memory for long conversations, in the process that the recorder uses.
+    /// Measures errors, CPU time and peak memory for long conversations, in a `tell-speakers` process like the
+    /// recorder's.
     private func measureLongConversations() throws {
         let speakerFiles = try speakers(of: "judge")
         var table = Table("`judge`", "minutes", "people", "DER, %", "people found", "CPU s / s of audio", "peak MB")

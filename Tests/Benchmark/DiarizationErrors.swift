@@ -94,7 +94,7 @@ struct DiarizationErrors {
         return best.pairs
     }
 
-    /// Returns the annotation with each speaker's ranges sorted, and adjacent ranges merged.
+    /// Returns the annotation with each speaker's ranges sorted, and overlapping or adjacent ranges merged.
     static func united(_ annotation: Annotation) -> Annotation {
         var united: Annotation = []
         for entry in annotation.sorted(by: { ($0.speaker, $0.range.start) < ($1.speaker, $1.range.start) })

@@ -2,12 +2,12 @@ import Core
 import Glibc
 import System
 
-/// Copies an hour's recording to a stick with read-back, compared with `cp` and `sync` of the same recording.
+/// Measures copying an hour to a stick with read-back, compared with `cp` and `sync` of the same recording.
 struct ExportBenchmark {
     private static let rounds = 3
 
     let harness: Harness
-    /// A folder on the simulated stick.
+    /// A folder on the stick.
     let target: String
 
     func run(_ wave: String) throws {

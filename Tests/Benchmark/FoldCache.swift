@@ -3,11 +3,12 @@ import FoundationEssentials
 import Recognition
 import System
 
-/// Audio with its reference text, which is empty for audio without speech.
+/// Audio with its reference text, which is empty for audio without speech or in another language.
 struct FoldSound: Sendable {
     /// A file, or the name of a generated sound.
     let item: Corpus.Item
-    /// The speaker, or the kind of non-speech sound. All sounds of a speaker or kind are in the same fold.
+    /// The speaker, the other language, or the kind of non-speech sound. All sounds with the same value are in the same
+    /// fold.
     let speaker: String
     let samples: [Int16]
     let digest: String

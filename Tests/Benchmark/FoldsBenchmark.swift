@@ -104,7 +104,8 @@ struct FoldsBenchmark: Sendable {
         }
     }
 
-    /// Returns the duration in seconds of each sound to transcribe, once per tuning that is missing from the cache.
+    /// Returns the durations in seconds of the sounds to transcribe: one for each sound and tuning whose reading is not
+    /// in the cache.
     private func missing(_ constants: [TunedConstant]) throws -> [Double] {
         var planned: [Tuning: Set<String>] = [:]
         var seconds: [Double] = []

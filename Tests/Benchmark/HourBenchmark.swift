@@ -1,8 +1,8 @@
 import Core
 import TestKit
 
-/// Measures the field hour, a recording assembled from the open set: two workers compared with the stock program, and
-/// the seams.
+/// Measures the field hour, a recording assembled from the open set: two workers compared with
+/// `pocketsphinx_continuous`, and the seams.
 struct HourBenchmark {
     private struct Result: Codable {
         var name: String
@@ -27,8 +27,8 @@ struct HourBenchmark {
 
     let harness: Harness
 
-    /// Measures the given contenders, and prints a table that shows the last run's figures for the others. Measures the
-    /// stock program only if `withPeer` is true.
+    /// Measures the given contenders, and prints a table that shows the last run's figures for the others. Measures
+    /// `pocketsphinx_continuous` only if `withPeer` is true.
     func run(_ contenders: [Contender], withPeer: Bool) throws {
         let (wave, times) = try makeHour()
         let spoken = try lines(times).dropFirst().compactMap { line -> Spoken? in
@@ -123,7 +123,7 @@ struct HourBenchmark {
 
     private func save(_ result: Result) throws { try harness.save(result, as: "hour-\(result.name)") }
 
-    /// Judges seams in the open set with its pauses removed, joined in several orders. Continuous speech has enough
+    /// Judges seams in the open set with its pauses removed, joined in several orders. Speech without pauses has many
     /// seams.
     func unpaused(_ corpus: Corpus, by contender: Contender, orders: Int) throws -> SeamReport {
         var seams = try SeamReport(contender, in: harness)
@@ -139,7 +139,7 @@ struct HourBenchmark {
         return seams
     }
 
-    /// Measures speech without a pause of at least this duration, compared with the stock program.
+    /// Measures at least this many minutes of speech without pauses.
     func longUnpaused(_ corpus: Corpus, _ contenders: [Contender], minutes: Double = 30) throws {
         var (paths, reference, seconds, step) = ([String](), "", 0.0, 1)
         while seconds < minutes * 60, step < 20 {

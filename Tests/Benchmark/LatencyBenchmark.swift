@@ -8,7 +8,7 @@ import System
 /// The measured delays are slightly too long, because time counts from the event that reports the start of the
 /// recording. That event comes shortly before the first sample.
 struct LatencyBenchmark {
-    /// Delays in seconds, including the hangover.
+    /// Delays in seconds, including the hangover: the silence that ends an utterance.
     struct Latency: Codable {
         var utterances: Int
         var median: Double

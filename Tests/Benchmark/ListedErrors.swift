@@ -11,7 +11,7 @@ struct ListedErrors {
     }
 
     var listed = Share()
-    /// The words that are not in the list; includes all inserted words.
+    /// The words that are not in the list; `wrongCount` includes all inserted words.
     var others = Share()
 
     /// Adds the errors of a text. All words must be normalized with `WordErrorRate.normalized`.

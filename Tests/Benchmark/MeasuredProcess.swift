@@ -26,7 +26,7 @@ struct MeasuredProcess {
     ///
     /// - Parameters:
     ///   - input: the file for standard input; nil to inherit it.
-    ///   - samplingMemory: whether to measure the memory of all processes ten times per second.
+    ///   - samplingMemory: whether to measure the memory of the program and its descendants ten times per second.
     init(
         _ arguments: [String], input: String? = nil, output: String = "/dev/null", environment: [String: String] = [:],
         samplingMemory: Bool = false

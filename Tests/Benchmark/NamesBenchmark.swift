@@ -62,7 +62,7 @@ struct NamesBenchmark {
     }
 
     /// Returns the errors on words of spoken names and on other words, and the listed names that were recognized
-    /// although another word or none was spoken.
+    /// although another word or nothing was spoken.
     private func count(_ transcripts: [String: TranscriptFile]) -> (errors: ListedErrors, insertions: [String]) {
         let names = Set(Self.spokenNames.flatMap(WordErrorRate.normalized))
         let listedNames = names.union(Self.unspokenNames.flatMap(WordErrorRate.normalized))

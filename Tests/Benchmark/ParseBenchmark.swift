@@ -100,7 +100,7 @@ private enum ParsedText: String, CaseIterable {
         }
     }
 
-    /// Returns the transcript of a recording with about this size in the format. For hostile input, the recording is a
+    /// Returns a transcript whose text in this format has about this size. For hostile input, the recording is a
     /// hundred hours long, because the parser rejects input that is too large for the recording.
     func timeline(megabytes: Int) -> Timeline {
         let sizes = ["txt": 9, "srt": 13, "vtt": 13, "csv": 60, "textgrid": 230, "eaf": 450, "json": 20]

@@ -38,8 +38,8 @@ struct ProvisionalBenchmark {
                 let next = index + 1 < finalEvents.count ? finalEvents[index + 1] : nil
                 if final.line.endedBy == .silence, final.line.text?.isEmpty == false {
                     finals.append(final.time - end)
-                    // Takes the first text of the complete utterance that equals its last one before the next utterance
-                    // starts; if there is none, the first text of the complete utterance.
+                    // Takes the first partial text of the complete utterance that equals the last one before the next
+                    // utterance starts; if there is none, the first partial text of the complete utterance.
                     let partials = events.filter {
                         $0.line.event == "partial" && $0.time < final.time && ($0.line.end ?? 0) >= end - Self.tolerance
                     }

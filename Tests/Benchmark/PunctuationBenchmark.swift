@@ -10,7 +10,7 @@ import Transcripts
 /// after each file, whether or not a sentence ends there.
 struct PunctuationBenchmark {
     private static let group = "lj_LJ001"
-    /// The baseline: a full stop after each pause of this many seconds.
+    /// The baseline: a full stop after each pause of at least this many seconds.
     private static let pause = 0.5
 
     let harness: Harness

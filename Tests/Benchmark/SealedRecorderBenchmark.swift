@@ -94,7 +94,7 @@ struct SealedRecorderBenchmark {
         return cost
     }
 
-    /// Records speech in real time, stops, and waits until it is transcribed and sealed.
+    /// Records speech in real time, stops, and waits until the recording is transcribed and sealed.
     private func measureStopping() throws {
         var table = Table(
             "from a stop, s", "until transcribed: median", "until sealed: median", "until transcribed: maximum",

@@ -13,7 +13,7 @@ struct SealingBenchmark {
     private static let streamRounds = 10
 
     let harness: Harness
-    /// A folder on the simulated stick.
+    /// A folder on the stick.
     let target: String
 
     /// - Parameter onlyStream: whether to measure only the encryption, in more rounds.

@@ -5,9 +5,9 @@ import Recognition
 /// Counts words that are lost or repeated at the seams between recognition sessions.
 ///
 /// Recognizes the audio around each seam again as one utterance, with the same profile. A word of this second
-/// transcript is lost if it is within half a second of the seam, and the first transcript has neither words for most of
-/// its duration nor the same word nearby. A word is repeated if the first transcript has it on both sides of the seam,
-/// but the second does not have it twice in a row.
+/// transcript is lost if it is within half a second of the seam, words of the first transcript cover less than half of
+/// its duration, and the same word is not nearby. A word is repeated if the first transcript has it on both sides of
+/// the seam, but the second does not have it twice in a row.
 ///
 /// Two transcripts of the same audio differ even if there is no seam. As a baseline, the same is measured in the middle
 /// of the session before each seam.

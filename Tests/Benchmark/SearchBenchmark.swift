@@ -72,7 +72,7 @@ struct SearchBenchmark {
         var latencies = Table(
             "a start (target \(formatted(Self.targets.firstSample, 0)) ms to its first sample)",
             "to the first sample: median, ms", "maximum",
-            "to the answer, while it is being written to the disk: median, ms", "maximum")
+            "to the answer: median, ms", "maximum")
         add("no other clients", try delays(socket), to: &latencies)
         let clients = LoadClients(socket)
         clients.start()
@@ -113,7 +113,7 @@ struct SearchBenchmark {
     private func fill(_ path: String, journalBytes: Int64) throws {
         do { _ = try SQLiteArchive(path: path) }
         let perRecording = max(1, segments / max(1, recordings))
-        // All segments of a complete archive's recording lie within its one second of audio, because nobody plays it.
+        // In a complete archive, each recording has one second of audio, so all its segments are within that second.
         let (length, step) = isComplete ? (16_000, max(1, 16_000 / perRecording)) : (perRecording * 80_000, 80_000)
         // Every other word is one of nine common words. The rest are rarer, as in a natural language.
         let sql = """

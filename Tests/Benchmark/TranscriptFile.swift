@@ -1,6 +1,6 @@
 import Core
 
-/// The fields of a JSON transcript from `transcribe --format json` that are measured.
+/// The fields of a JSON transcript from `transcribe --format json` that the benchmark uses.
 struct TranscriptFile: Decodable {
     struct Segment: Decodable {
         var start: Double

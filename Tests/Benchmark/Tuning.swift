@@ -115,10 +115,11 @@ struct TunedConstant: Sendable {
 }
 
 extension SpeechGate {
-    /// A gate that rejects no text with words.
+    /// A gate that rejects only texts without words.
     fileprivate static let open: SpeechGate = {
         var gate = SpeechGate()
-        (gate.minEndOfUsual, gate.minTokensPerSecond, gate.maxRepeats, gate.minConfidenceOfShort) = (0, 0, 1, 0)
+        (gate.minEndOfUsual, gate.minTokensPerSecond, gate.maxRepeats) = (0, 0, 1)
+        (gate.minConfidenceOfShort, gate.minMeanConfidence) = (0, 0)
         (gate.maxEnd, gate.maxEndOfShort, gate.maxEndOfStrange) = (.infinity, .infinity, .infinity)
         return gate
     }()

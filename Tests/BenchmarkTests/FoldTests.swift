@@ -67,7 +67,7 @@ import Testing
         #expect(abs(betterTable.gain.mean - 0.026) < 1e-9 && abs(betterTable.gain.deviation - 0.00547723) < 1e-6)
     }
 
-    @Test("each constant compares several values; today's value is the one used for recordings")
+    @Test("each constant has several values to compare; today's value is the one used for recordings")
     func constants() {
         for constant in TunedConstant.all {
             let name = constant.name
@@ -82,5 +82,11 @@ import Testing
             #expect(reflected.count == (name == TunedConstant.confidence ? 1 : constant.values.count), "\(name)")
         }
         #expect(Set(TunedConstant.all.map(\.name)).count == TunedConstant.all.count)
+    }
+
+    @Test("the gate's simplest value accepts improbable words, too")
+    func openGate() throws {
+        let gate = try #require(TunedConstant.all.first { $0.name == "gate" }).tunings[0].profile.gate
+        #expect(gate.maxEnd.isInfinite && gate.minConfidenceOfShort == 0 && gate.minMeanConfidence == 0)
     }
 }

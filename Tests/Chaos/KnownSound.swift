@@ -1,8 +1,8 @@
 import Glibc
 import System
 
-/// Noise in which twelve samples identify their position. Each second has 0.6 s of loud and 0.4 s of soft noise. No
-/// sample is zero.
+/// Noise in which any twelve consecutive samples identify their position. Each second has 0.6 s of loud and 0.4 s of
+/// soft noise. No sample is zero.
 enum KnownSound {
     static let device = "chaos"
     static let rate = 16_000
@@ -30,7 +30,7 @@ enum KnownSound {
                 """)
     }
 
-    /// The samples of the sound that a recording contains.
+    /// How much of the sound a recording contains.
     struct Match: Sendable {
         /// The number of positions in the sound that occur in the recording.
         var distinct = 0

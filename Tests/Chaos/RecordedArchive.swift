@@ -1,11 +1,11 @@
 import Glibc
 import System
 
-/// An archive with one recording. Experiments run commands on copies of it, and kill them.
+/// An archive with one recording. Experiments start commands on copies of the archive, and kill the commands.
 struct RecordedArchive: Sendable {
     struct Failure: Error { var text: String }
 
-    /// A copy of the archive, in a folder with its settings.
+    /// A copy of the archive, in a working folder of its own.
     struct Copy {
         var work: String
         var storage: String

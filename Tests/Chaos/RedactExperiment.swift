@@ -83,7 +83,7 @@ struct RedactExperiment {
     private static func cut(_ original: Original, _ index: Int, after seconds: Double) throws -> Cut {
         let copy = original.archive.copy("redact-\(index)")
         defer { original.archive.bench.remove(copy.work) }
-        // Half of the cuts come at any time, the others after the redaction of files has begun.
+        // Half of the cuts come at any time, the others after the redaction has begun.
         let isLate = index % 2 == 1
         try original.archive.cut(
             command, on: copy, after: isLate ? seconds / 4 : seconds, from: isLate ? ".striking" : nil)

@@ -55,8 +55,8 @@ struct SoakExperiment {
         return report.rows
     }
 
-    /// Returns the maximum slope of memory in kB per day. Code that first runs later may add a step of up to 100 kB,
-    /// which looks like a slope in a short run.
+    /// Returns the maximum slope of memory in kB per day. Code that is first used late in a run may add a step of up to
+    /// 100 kB, which looks like a slope if the run is short.
     private static func slopeTarget(hours: Int) -> Double { max(100, 100 * 24 / Double(hours)) }
 
     private func soak(hours: Int, isFast: Bool, faults: [String: String]?, seconds: Int? = nil) throws -> Figures {

@@ -3,7 +3,7 @@ import Glibc
 /// The result of a short recording with an injected fault.
 struct Trial: Sendable {
     static let seconds = 2
-    /// The maximum seconds until the program exits.
+    /// The maximum number of seconds until the program exits.
     static let timeout = Double(seconds) + 60
 
     /// The description of the fault.

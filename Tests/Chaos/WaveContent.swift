@@ -4,7 +4,7 @@ import Glibc
 struct WaveContent: Sendable {
     var samples: [Int16] = []
 
-    /// Returns nil if the file is not a WAV file with samples.
+    /// Returns nil if the file is not a WAV file, or has no data chunk.
     init?(path: String) {
         let raw = bytes(of: path)
         guard raw.count >= 12, ["RIFF", "RF64"].contains(Self.text(raw, 0)), Self.text(raw, 8) == "WAVE" else {

@@ -43,5 +43,5 @@ private func answer(
         _ = try? importedTexts.append(part, from: 1)
         precondition(importedTexts.bytes <= ImportedTexts.maximumBytes)
     }
-    return try connection.append(.init(client: 1, bytes: encoded + [0x0A], answers: true), at: .zero)
+    return try connection.append(.init(client: 1, bytes: encoded + [0x0A], isAnswer: true), at: .zero)
 }

@@ -29,7 +29,7 @@ private struct Fixture {
 }
 
 /// An archive with one recording, without the triggers and constraints that reject impossible values.
-// Safety: libFuzzer calls from one thread.
+// Safety: libFuzzer calls `fuzz` from one thread.
 private nonisolated(unsafe) let fixture = {
     var template = Array("/dev/shm/fieldscribe-rows-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { fatalError("mkdtemp") }
