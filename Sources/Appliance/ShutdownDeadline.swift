@@ -2,8 +2,8 @@ import Core
 
 /// Decides how long an appliance keeps running during shutdown.
 ///
-/// While the recording is being closed and the disk makes progress, the appliance keeps running and asks systemd for more
-/// time. Other work, such as transcription, then gets only `gracePeriod`, since the next start completes it.
+/// While the recording is being closed and the disk makes progress, the appliance keeps running and asks systemd for
+/// more time. Other work, such as transcription, then gets only `gracePeriod`, since the next start completes it.
 struct ShutdownDeadline {
     enum Verdict: Hashable {
         case wait

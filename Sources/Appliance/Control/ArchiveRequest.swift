@@ -4,7 +4,7 @@ import Core
 package enum ArchiveRequest: Hashable, Sendable {
     case list
 
-    /// The transcript of a pass; nil for the default pass.
+    /// The transcript from a pass, or from the default pass if `pass` is nil.
     case show(recording: Int, pass: Int? = nil)
 
     case passes(recording: Int)
@@ -14,7 +14,7 @@ package enum ArchiveRequest: Hashable, Sendable {
 
     case search(words: String, limit: Int)
 
-    /// The history of one recording; nil for the history of the recorder and all recordings.
+    /// The history of one recording, or of the recorder and all recordings if `recording` is nil.
     case history(recording: Int?)
 
     case delete(recordings: [Int])
@@ -28,8 +28,8 @@ package enum ArchiveRequest: Hashable, Sendable {
     case exportsTo(volume: String)
     case exported(ExportEntry)
 
-    /// Imports a part of a file with corrections; `recording` is nil if the user gave no number. `ControlResponder` joins
-    /// the parts and passes only the last one to the handler, with the whole text.
+    /// Imports a part of a file with corrections; `recording` is nil if the user gave no number. `ControlResponder`
+    /// joins the parts and passes only the last one to the handler, with the whole text.
     case importing(ImportPart, recording: Int?)
 
     /// Adds a file that was prepared in a folder with this name beside the recordings.

@@ -48,7 +48,8 @@ package final class ControlClient: Sendable {
 
     /// Sends a request without waiting for the response.
     ///
-    /// Does not throw if the appliance has closed the connection: `nextLine` then returns the appliance's error, or nil.
+    /// Does not throw if the appliance has closed the connection: `nextLine` then returns the appliance's error, or
+    /// nil.
     ///
     /// - Throws: `DeviceError` with `unsupported` if the request is longer than 64 KiB.
     package func send(_ request: ControlRequest) throws(DeviceError) {

@@ -57,8 +57,8 @@ final class ControlExchange: Sendable {
         return deliver(line, to: client, isAnswer: false)
     }
 
-    /// Reserves a slot for a long request. Returns false if all slots are in use or the client has disconnected. The slots
-    /// are limited so that other clients can still send commands.
+    /// Reserves a slot for a long request. Returns false if all slots are in use or the client has disconnected. The
+    /// slots are limited so that other clients can still send commands.
     ///
     /// Call `endLongRequest` before `answer`, after which the client may send another request.
     func beginLongRequest(_ client: Int) -> Bool {
@@ -74,8 +74,8 @@ final class ControlExchange: Sendable {
 
     /// Appends a part to the client's file; see `ImportedTexts.append`.
     ///
-    /// - Throws: the errors of `ImportedTexts.append`, or `disconnected` if the client has disconnected, because nothing
-    ///   would free its text.
+    /// - Throws: the errors of `ImportedTexts.append`, or `disconnected` if the client has disconnected, because
+    ///   nothing would free its text.
     func append(_ part: ImportPart, from client: Int) throws(DeviceError) -> String? {
         try rethrowing {
             try state.withLock { state in

@@ -50,8 +50,8 @@ struct ControlListener: ~Copyable, Sendable {
     /// Accepts the next connection; returns nil if none is waiting.
     ///
     /// - Returns: the connection, and whether the peer may control the appliance.
-    /// - Throws: `DeviceError` if a waiting connection cannot be accepted, for example because no descriptor is left; the
-    ///   connection stays in the queue.
+    /// - Throws: `DeviceError` if a waiting connection cannot be accepted, for example because no descriptor is left;
+    ///   the connection stays in the queue.
     borrowing func accept() throws(DeviceError) -> (connection: Int32, isAllowed: Bool)? {
         while true {
             let descriptor = uninterrupted { fieldscribe_accept(socket.number) }

@@ -2,14 +2,14 @@ import Core
 
 /// A command from a client to the recorder.
 package enum RecorderCommand: Hashable, Sendable {
-    /// Resumes a paused recording. Does nothing while recording.
+    /// Starts a recording, or resumes a paused one. Does nothing while recording.
     case start
-    /// Does nothing while idle. Cancels a start that is waiting for the previous recording to close.
+    /// Stops the recording, and cancels a start that is waiting for it to close. Does nothing while idle.
     case stop
     case toggle
-    /// Does nothing while paused.
+    /// Does nothing while paused. Fails if no recording is running or starting.
     case pause
-    /// Does nothing unless paused.
+    /// Does nothing if the recording is not paused. Fails if no recording is running or starting.
     case resume
     /// Sets a bookmark at the current position. The text may be empty.
     case mark(text: String)
@@ -33,7 +33,8 @@ package enum ControlRequest: Hashable, Sendable {
     /// Reports the state of a copy to a stick, for the lamp and for subscribers.
     case exporting(Event.ExportState, message: String)
 
-    /// Asks whether the user allows a stick by holding the button while plugging it in; see `PanelController.claimHold`.
+    /// Asks whether the user allows a stick by holding the button while plugging it in; see
+    /// `PanelController.claimHold`.
     case claim
 
     /// Reports whether a laptop is connected to the board's own USB port, for the lamp and for subscribers.
@@ -47,7 +48,7 @@ package enum ControlRequest: Hashable, Sendable {
 
     case lock
 
-    /// A request to the archive in a storage directory; nil for the appliance's own.
+    /// A request to the archive. Fails if `directory` is neither nil nor the appliance's storage directory.
     case archive(ArchiveRequest, directory: String?)
 
     /// Whether the request can be cancelled when its client disconnects.

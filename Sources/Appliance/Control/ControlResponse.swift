@@ -25,8 +25,8 @@ package struct ControlResponse: Sendable, Codable {
     package var recording: Int?
     /// For commands: what the command changed; nil if nothing.
     package var change: RecorderChange?
-    /// For commands: the new state of `recording`, or of the recorder if `recording` is nil. Once a recording has ended, its
-    /// state is `idle` or `faulted`.
+    /// For commands: the new state of `recording`, or of the recorder if `recording` is nil. Once a recording has
+    /// ended, its state is `idle` or `faulted`.
     package var state: Event.State?
     /// For `mark`: the new bookmark.
     package var mark: Bookmark?
@@ -136,7 +136,7 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
 
     /// The progress of the running second pass; nil if none is running.
     package var secondPass: SecondPassProgress.Snapshot?
-    /// Whether a laptop is connected to the USB drive; nil if `usb.drive` is no.
+    /// Whether a laptop is connected to the board's own USB port; nil if `usb.drive` is no.
     package var laptop: Bool?
     /// The public key for the recorder's signatures, `RW...`; nil if there is none.
     package var signingKey: String?

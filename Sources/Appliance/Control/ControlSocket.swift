@@ -77,7 +77,8 @@ final class ControlSocket: Service {
         reportFailure: (DeviceError) -> Void
     ) throws {
         var clients: [Int: ControlConnection] = [:]
-        // Until this time, the listener is not polled, since a client that cannot be accepted would end each poll at once.
+        // Until this time, the listener is not polled, since a client that cannot be accepted would end each poll at
+        // once.
         var acceptsAgainAt: Duration?
         var lastID = 0
         func drop(_ id: Int) {

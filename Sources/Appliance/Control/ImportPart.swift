@@ -8,7 +8,7 @@ package struct ImportPart: Hashable, Sendable, Codable {
     var text: String
     /// Whether this is the last part of the file.
     var isLast: Bool
-    /// Who made the corrections, if the file does not say so.
+    /// Who made the corrections, if the file does not name a person.
     var person: String
     /// The identity of the recording, from another file in the imported file's folder; nil if there is none.
     var siblingIdentity: String?

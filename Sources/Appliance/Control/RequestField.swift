@@ -106,8 +106,8 @@ struct RequestField: Sendable {
         DeviceError(.unsupported, "control", on: name, problem, remedy: "give \(allowed)")
     }
 
-    /// Returns the error for a field that could not be decoded. Nil if the command is not valid, or if no field is at
-    /// fault, for example because the line is not JSON.
+    /// Returns the error for a field that could not be decoded. Nil if the command is missing or unknown, or
+    /// if no field is at fault, for example because the line is not JSON.
     static func refusal(of error: DecodingError) -> DeviceError? {
         var path: [any CodingKey]
         var problem = "has the wrong type or is out of range"

@@ -45,8 +45,8 @@ struct RequestObject: Codable {
     var partials: Bool?
 }
 
-// Omitted fields have defaults, so that clients of earlier versions work. `RequestField.all` checks every field, even if
-// the command does not use it.
+// Omitted fields have defaults, so that clients of earlier versions work. `RequestField.all` checks every field, even
+// if the command does not use it.
 extension ControlRequest: Codable {
     package init(from decoder: any Decoder) throws {
         let object: RequestObject

@@ -9,7 +9,7 @@ package struct Calibration: Hashable, Sendable {
     /// The level above which sound counts as speech, in dBFS, rounded to 0.5 dB.
     package var threshold: Double
 
-    /// The maximum spread of the levels of steady noise, in dB. That of speech is more than twice as large.
+    /// The maximum spread of the levels of steady noise, in dB. The spread of speech is more than twice as large.
     private static let maximumSpread = 12.0
     private static let minimumFrames = 100
 
@@ -86,8 +86,8 @@ package struct Calibration: Hashable, Sendable {
 }
 
 extension Configuration {
-    /// Saves a threshold in the configuration file, and creates the file if there is none. The owner and mode of an existing
-    /// file do not change.
+    /// Saves a threshold in the configuration file, and creates the file if there is none. The owner and mode of an
+    /// existing file do not change.
     ///
     /// - Parameter thresholdDecibels: in dBFS; rounded to one decimal place.
     /// - Returns: the path of the file.

@@ -50,7 +50,7 @@ extension DoctorFacts {
         ]
     }
 
-    /// The findings about encryption on the recorder itself, and about text that it does not protect.
+    /// The findings about encryption on the recorder itself, and about text that is not encrypted there.
     private var recorderSealingFindings: [DoctorFinding] {
         let asideFindings = damagedDatabases.map {
             DoctorFinding(

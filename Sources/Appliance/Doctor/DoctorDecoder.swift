@@ -23,8 +23,8 @@ func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.D
     }
 }
 
-/// Returns a spoken sentence from Debian's package pocketsphinx-testdata. If it is not installed, returns five seconds of
-/// synthetic sound.
+/// Returns a spoken sentence from Debian's package pocketsphinx-testdata. If it is not installed, returns five seconds
+/// of synthetic sound.
 private func testAudio() -> (samples: [Int16], isSpeech: Bool) {
     let path = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0880.wav"
     if let speech = try? AudioFileReader(path: path).samples(), !speech.isEmpty { return (speech, true) }

@@ -92,7 +92,8 @@ package struct DoctorFacts: Sendable {
         /// The temperature, in degrees Celsius; nil if the machine has no sensor.
         var temperature: Double?
 
-        /// Whether the machine reports that the supply voltage is or was too low; nil if it does not measure the voltage.
+        /// Whether the machine reports that the supply voltage is or was too low; nil if it does not measure the
+        /// voltage.
         var isUndervolted: Bool?
     }
 
@@ -130,19 +131,20 @@ package struct DoctorFacts: Sendable {
     var disk: Result<Disk, DeviceError>
     /// The number of public keys for which copies are encrypted, or why nothing can be copied. Nil if not checked.
     var sealing: Result<Int, DeviceError>?
-    /// The number of public keys for which recordings on the recorder are encrypted, or why none are encrypted. Nil if not
-    /// configured or not checked.
+    /// The number of public keys for which recordings on the recorder are encrypted, or why none are encrypted. Nil if
+    /// not configured or not checked.
     var recorderSealing: Result<Int, DeviceError>?
     /// The damaged databases that were set aside; empty unless recordings on the recorder are encrypted.
     var damagedDatabases: [String] = []
     /// The sealed recordings that are open; nil if none are.
     var opened: ApplianceStatus.Opened?
-    /// The public key of the recorder's signatures, or why nothing is signed. The key is nil before the first start; the
-    /// result is nil if not checked.
+    /// The public key of the recorder's signatures, or why nothing is signed. The key is nil before the first start;
+    /// the result is nil if not checked.
     var signing: Result<String?, DeviceError>?
     /// The number of allowed sticks, or why the list cannot be read. Nil if not checked.
     var allowedSticks: Result<Int, DeviceError>?
-    /// The USB ports that can act as a drive for a laptop, or why there is no drive. Nil if not configured or not checked.
+    /// The USB ports that can act as a drive for a laptop, or why there is no drive. Nil if not configured or not
+    /// checked.
     var drivePorts: Result<[String], DeviceError>?
     var permissions: Permissions
     /// Whether the clock was set from the network or a clock module.

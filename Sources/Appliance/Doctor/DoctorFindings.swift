@@ -17,8 +17,8 @@ extension DoctorFacts {
         }
     }
 
-    /// The checks that depend on an invalid setting, with that setting. Each gives one notice instead of its findings,
-    /// because they would be about the setting's default.
+    /// The checks that depend on an invalid setting, with that setting. Each check gives one notice instead of its
+    /// findings, since those would be about the setting's default.
     private var invalidSettingByCheck: [DoctorFinding.Check: String] {
         let settingsByCheck: [(DoctorFinding.Check, [String])] = [
             (.microphone, ["capture.device"]), (.button, ["panel.button"]), (.lamp, ["panel.lamp"]),

@@ -9,13 +9,14 @@ func doctorBoard() -> DoctorFacts.Board {
         name: name ?? "this machine", memoryMegabytes: MachineMemory.totalMegabytes, cores: Configuration.cores)
     board.temperature = paths(matching: "/sys/class/thermal/thermal_zone*/temp")
         .compactMap { firstLine(of: $0).flatMap(Double.init) }.max().map { $0 / 1_000 }
-    // The driver of the Raspberry Pi's voltage monitor.
+    // rpi_volt is the driver of the Raspberry Pi's voltage monitor.
     board.isUndervolted = paths(matching: "/sys/class/hwmon/hwmon*/name").first { firstLine(of: $0) == "rpi_volt" }
         .flatMap { firstLine(of: String($0.dropLast("name".count)) + "in0_lcrit_alarm") }.map { $0 == "1" }
     return board
 }
 
-/// Returns the recording user, and the groups that the configured devices require and the user is not in.
+/// Returns the recording user, and the groups that the configured devices require but that do not exist or do not
+/// include the user.
 func doctorPermissions(_ configuration: Configuration) -> DoctorFacts.Permissions {
     let service = getpwnam("fieldscribe").map { (name: String(cString: $0.pointee.pw_name), group: $0.pointee.pw_gid) }
     let current = getpwuid(geteuid()).map { (name: String(cString: $0.pointee.pw_name), group: $0.pointee.pw_gid) }
@@ -53,8 +54,8 @@ private func firstLine(of path: String) -> String? {
     return line.isEmpty ? nil : line
 }
 
-/// Returns the programs and folders that the service's sandbox allows, including local overrides; nil if systemd reports
-/// none.
+/// Returns the programs and folders that the service's sandbox allows, including local overrides; nil if systemd
+/// reports none.
 func doctorRunnable() -> [String]? {
     guard
         let child = try? ChildProcess(

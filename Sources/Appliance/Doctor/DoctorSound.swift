@@ -23,7 +23,8 @@ func doctorSound(_ configuration: Configuration, seconds: Double) async -> Resul
     }
 }
 
-/// Reads from a microphone for a few seconds, or until it ends, on the thread that opened it.
+/// Reads from a microphone for a few seconds, or until it delivers no more sound. Call this on the thread that opened
+/// the microphone.
 ///
 /// - Parameters:
 ///   - samples: called with the samples, with all channels mixed into one.

@@ -36,7 +36,8 @@ package struct DrivePlan {
 
     /// Plans the drive from the recordings and the free space.
     ///
-    /// - Throws: `DeviceError` with `disconnected` if the appliance is not running, or another error.
+    /// - Throws: `DeviceError` with `disconnected` if the appliance is not running or uses another storage directory,
+    ///   or another error.
     package init(_ configuration: Configuration) async throws {
         let directory = configuration.storage.directory
         let archive = RemoteArchive(configuration, directory: directory)
@@ -75,8 +76,8 @@ package struct DrivePlan {
         (recordings, omittedCount) = (fittingRecordings.map(\.id), candidates.count - fittingRecordings.count)
     }
 
-    /// Returns the public keys for the drive. If `export.recipients` is empty, these are the keys in `storage.seal`: the drive
-    /// is on the recorder's own card, where copies of sealed recordings must not be readable.
+    /// Returns the public keys for the drive. If `export.recipients` is empty, these are the keys in `storage.seal`:
+    /// the drive is on the recorder's own card, where copies of sealed recordings must not be readable.
     package static func recipients(for configuration: Configuration) throws(DeviceError) -> [Recipient]? {
         if let recipients = try configuration.recipients() { return recipients }
         return try configuration.sealRecipients()

@@ -3,8 +3,8 @@ import Core
 extension LampPattern {
     /// Creates the pattern that the lamp shows in a state.
     ///
-    /// A steady lamp means that the recording is safe: the lamp is steady only while the microphone is connected, and only
-    /// for three seconds after bytes have reached the disk.
+    /// During a recording, a steady lamp means that the recording is safe: the lamp is steady only while the microphone
+    /// is connected, and only for three seconds after bytes have reached the disk.
     init(for state: RecorderState) {
         var layers: [Layer] = []
         if case .recording(let recording) = state.phase {

@@ -2,8 +2,9 @@ import Core
 import Synchronization
 import System
 
-/// The state that the recorder and the panel's thread share: the button, and the lamp's pattern and history. The pattern
-/// follows from the recorder's state. Only the blink that acknowledges a press comes before the recorder handles it.
+/// The state that the recorder and the panel's thread share: the button, and the lamp's pattern and history. The
+/// pattern follows from the recorder's state. Only the blink that acknowledges a press comes before the recorder
+/// handles it.
 final class PanelController: Sendable {
     private struct State {
         var pattern = LampPattern()
@@ -59,7 +60,8 @@ final class PanelController: Sendable {
     /// How long after power-on a stick can be allowed by holding the button while plugging it in.
     static let stickHoldLimit = Duration.seconds(60)
 
-    /// Returns whether the button is held to allow a stick that is being plugged in. If so, the press has no other effect.
+    /// Returns whether the button is held to allow a stick that is being plugged in. If so, the press has no other
+    /// effect.
     ///
     /// - Parameter now: the time since power-on.
     func claimHold(at now: Duration = PanelController.now) -> Bool {

@@ -11,7 +11,7 @@ struct PanelService: Service {
     /// Called if the button cannot be opened, unless the last attempt failed with the same error.
     let reportFailure: @Sendable (DeviceError) -> Void
 
-    /// How often to try again to open a button. The lamp works meanwhile.
+    /// The pause between two attempts to open the button. The lamp works meanwhile.
     private static let retryInterval = Duration.seconds(5)
 
     func run() async throws {
@@ -65,7 +65,8 @@ struct PanelService: Service {
         }
     }
 
-    /// Opens the button. Returns nil if there is none, or if it cannot be opened; `failure` is then the reported error.
+    /// Opens the button. Returns nil if there is none or it cannot be opened. Sets `failure` to the error, or to nil if
+    /// there was none, and reports a new error.
     private func openButton(_ failure: inout DeviceError?) -> (any Button)? {
         var (button, pressed): ((any Button)?, Bool) = (nil, false)
         let previousFailure = failure

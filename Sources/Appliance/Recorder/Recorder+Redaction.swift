@@ -30,8 +30,8 @@ extension Recorder {
         return (id, notes)
     }
 
-    /// Redacts the minute that was recorded before a time on the monotonic clock. If that time is in a pause, redacts the
-    /// minute before the pause.
+    /// Redacts the minute that was recorded before a time on the monotonic clock. If that time is in a pause, redacts
+    /// the minute before the pause. Does nothing if the recording has ended.
     func redactMinute(before time: Duration, of id: Int) async throws {
         guard let live = snapshot.live, live.id == id else { return }
         let ago = max(.zero, PanelController.now - time) / .seconds(1)

@@ -38,8 +38,8 @@ final class Recorder: Service {
     let secondPass = SecondPassProgress()
     /// Sealed recordings that a private key has opened.
     let opened: OpenedRecordings
-    /// The microphone, or why the configured one cannot be used. If there is a pre-roll, it is open even while nothing is
-    /// being recorded.
+    /// The microphone, or why the configured one cannot be used. If there is a pre-roll, it is open even while nothing
+    /// is being recorded.
     let microphone: Result<PrerollMicrophone, DeviceError>
     let inbox: RecorderInbox
 
@@ -79,8 +79,8 @@ final class Recorder: Service {
         ) { [hub] state in hub.publish(.opened(recordings: state?.recordings ?? [])) }
     }
 
-    /// Performs a command. A start returns once the first samples are written, a stop once the file is closed, and a mark
-    /// once it is saved.
+    /// Performs a command. A start returns once the first samples are written, a stop once the file is closed, and a
+    /// mark once it is saved.
     func perform(_ command: RecorderCommand) async -> Result<Answer, DeviceError> {
         await answer { .command(command, .now, $0) }
     }
@@ -96,7 +96,8 @@ final class Recorder: Service {
             if snapshot.live?.id == id {
                 live[id] = RecordingSummary.Live(snapshot.state, length: snapshot.live?.position ?? .zero)
             } else if let closing = snapshot.activeRecordings[id] {
-                // The file is closed, but the recording's row does not say so yet, for example because the disk is slow.
+                // The file is closed, but the recording's row does not say so yet, for example because the disk is
+                // slow.
                 live[id] = RecordingSummary.Live(.stopping, length: closing.position)
             } else if snapshot.isOpen, snapshot.live == nil {
                 live[id] = RecordingSummary.Live(.recording, length: .zero)

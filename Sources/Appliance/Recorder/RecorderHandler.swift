@@ -97,7 +97,8 @@ struct RecorderHandler: Sendable {
         return response
     }
 
-    /// Reads a transcript. While its recording is being made, it has the current length and is incomplete.
+    /// Reads a transcript. If its recording is in progress, the transcript gets the recording's current length and is
+    /// marked as incomplete.
     private func transcript(
         _ read: () async throws -> (RecordingSummary, Timeline)?
     ) async throws -> ControlResponse.Transcript? {
@@ -108,7 +109,7 @@ struct RecorderHandler: Sendable {
         return ControlResponse.Transcript(summary: summary, timeline: timeline)
     }
 
-    /// Reads from the archive. Also returns the recordings that were in progress before or after that.
+    /// Reads from the archive. Also returns the recordings that were in progress before or after the reading.
     private func withLive<Value>(
         _ read: () async throws -> Value
     ) async rethrows -> (Value, [Int: RecordingSummary.Live]) {
@@ -117,8 +118,8 @@ struct RecorderHandler: Sendable {
         return (value, before.merging(recorder.live) { $1 })
     }
 
-    /// Returns the archive with the transcript of a recording. For a sealed recording that is open, that is the decrypted
-    /// archive.
+    /// Returns the archive with the transcript of a recording. For a sealed recording that is open, that is the
+    /// decrypted archive.
     private func readable(_ recording: Int) async throws -> any ArchiveReading {
         try await recorder.opened.archive(of: recording) ?? recorder.archive
     }

@@ -22,8 +22,8 @@ struct RecorderInbox: Sendable {
     func finish() { posts.finish() }
 }
 
-/// A message to the recorder's loop: an input for `RecorderState`, with the objects that the state machine does not keep,
-/// or a query.
+/// A message to the recorder's loop: an input for `RecorderState`, with the objects that the state machine does not
+/// keep, or a query.
 enum RecorderMessage: Sendable {
     typealias Reply = CheckedContinuation<Result<Recorder.Answer, DeviceError>, Never>
 

@@ -75,7 +75,7 @@ struct RecorderLoop {
     private mutating func apply(
         _ kind: RecorderInput.Kind, at moment: RecorderMoment, in group: inout DiscardingTaskGroup
     ) {
-        // The files of the recording are completed once nothing is being recorded.
+        // The repairs complete the recording's files once nothing is being recorded.
         if case .ended(let id, _) = kind { recorder.repairs?.add(id) }
         let effects = state.handle(RecorderInput(kind, at: moment))
         // The snapshot is published before any answer, so that a client that then asks for the state sees the result.

@@ -12,7 +12,8 @@ extension RecorderState {
         }
     }
 
-    /// Starts a recording. If one is starting or running, the caller waits for it instead; a paused one is resumed.
+    /// Starts a recording. If one is already starting or running, the answer is about that one, which is resumed if it
+    /// is paused.
     mutating func start(_ ticket: RecorderTicket?, at now: Duration) -> [RecorderEffect] {
         let tickets = [ticket].compactMap { $0 }
         if isEnding { return answer(tickets, .failure(Self.shutdownError)) }

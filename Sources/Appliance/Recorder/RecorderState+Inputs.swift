@@ -5,8 +5,8 @@ extension RecorderState {
     /// Applies an input to the state. The caller must perform the effects in order.
     mutating func handle(_ input: RecorderInput) -> [RecorderEffect] { addingCommonEffects { $0.apply(input) } }
 
-    /// Applies a change. Adds the effects that any change can have: it starts maintenance that is due, publishes a new
-    /// state, and adds the state to each answer.
+    /// Applies a change. Then starts maintenance that is due, publishes the state if it has changed, and adds the state
+    /// to each answer.
     mutating func addingCommonEffects(_ change: (inout Self) -> [RecorderEffect]) -> [RecorderEffect] {
         let before = publishedState
         var effects = change(&self)
@@ -123,8 +123,8 @@ extension RecorderState {
         return [.log(line)]
     }
 
-    /// Ignores an event that changes nothing: the requests behind these events are repeated, so that an appliance that has
-    /// just started receives one too.
+    /// Ignores an event that changes nothing: the laptop's state is reported repeatedly, so that an appliance that has
+    /// just started learns it too.
     private mutating func laptop(_ isConnected: Bool, at now: Duration) -> [RecorderEffect] {
         guard isConnected != (laptopSince != nil) else { return [] }
         laptopSince = isConnected ? now : nil
@@ -135,8 +135,8 @@ extension RecorderState {
     private mutating func opened(_ recordings: [Int], at now: Duration) -> [RecorderEffect] {
         openSince = recordings.isEmpty ? nil : openSince ?? now
         if !recordings.isEmpty, case .done = maintenance { maintenance = .due }
-        // Maintenance that is running may be past its step for open recordings, or may be transcribing a recording that is
-        // now locked.
+        // Maintenance that is running may be past its step for open recordings, or may be transcribing a recording that
+        // is now locked.
         return interruptMaintenance() + [
             .log(
                 LogLine(

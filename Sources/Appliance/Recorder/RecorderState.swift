@@ -69,7 +69,8 @@ struct RecorderState: Hashable, Sendable {
     /// The running transcription of a closed recording.
     struct Transcription: Hashable, Sendable {
         let since: Duration
-        /// The callers that still wait for the recording to begin, although it is closed. `begun` or `ended` answers them.
+        /// The callers that still wait for the recording to begin, although it is closed. `begun` or `ended` answers
+        /// them.
         var starts: [RecorderTicket]
     }
 

@@ -3,8 +3,8 @@ import Core
 import Maintenance
 import Settings
 
-/// Checks a database that was too large to be checked for damage during the start. If it is damaged, the service reports
-/// that, and stops the appliance once nothing is being recorded. The next start rebuilds the database.
+/// Checks a database that was too large to be checked for damage during the start. If it is damaged, the service
+/// reports that, and stops the appliance once nothing is being recorded. The next start rebuilds the database.
 struct ArchiveCheck: Service {
     /// How often to check whether a recording is still running.
     private static let checkInterval = Duration.seconds(1)

@@ -18,7 +18,7 @@ struct ListeningService: Service {
         }
     }
 
-    /// Reports each failure once: otherwise, nobody would notice a disconnected microphone before the next recording.
+    /// Reports each failure once, so that a disconnected microphone is noticed before the next recording.
     private func report(failuresOf microphone: PrerollMicrophone) async throws {
         var reportedFailure: DeviceError?
         while true {

@@ -3,8 +3,8 @@ protocol Service: Sendable {
     /// The name in the system log.
     var name: String { get }
 
-    /// Runs until `stop` is called or the task is cancelled. If it throws or returns earlier, the supervisor reports that
-    /// and calls it again. A service with nothing left to do calls `waitUntilCancelled`.
+    /// Runs until `stop` is called or the task is cancelled. If `run` throws or returns earlier, the supervisor reports
+    /// that and calls `run` again. A service with nothing left to do calls `waitUntilCancelled`.
     func run() async throws
 
     /// Stops accepting work, and returns once all accepted work is on the disk.

@@ -3,8 +3,8 @@ import System
 
 /// Keeps the appliance's services running, and stops them in order.
 ///
-/// If a service throws or returns unexpectedly, the supervisor reports that and restarts the service, after a longer pause
-/// each time. The other services keep running.
+/// If a service throws or returns unexpectedly, the supervisor reports that and restarts the service, after a longer
+/// pause each time. The other services keep running.
 struct Supervisor: Sendable {
     /// The services in the order in which they stop.
     let services: [any Service]

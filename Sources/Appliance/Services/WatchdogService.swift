@@ -28,8 +28,8 @@ struct WatchdogService: Service {
     }
 }
 
-/// Tracks whether the recorder is alive. It is not if it says so, or if it has not answered for `RecorderState.stallLimit`;
-/// systemd then kills the process.
+/// Tracks whether the recorder is alive. The recorder counts as hung if it says that it is not alive, or if it has not
+/// answered for `RecorderState.stallLimit`; systemd then kills the process.
 final class LivenessProbe: Sendable {
     private enum State {
         case alive, stuck

@@ -10,7 +10,7 @@ final class AlsaCapture: Microphone {
 
     private enum Phase: Equatable {
         case running
-        /// An overrun occurred, and the converter still has samples from before it.
+        /// The device stopped because of an overrun or suspend. The converter may still have samples from before.
         case draining
         /// Samples were lost. `read` reports their number next.
         case lost(Int)
@@ -77,7 +77,7 @@ final class AlsaCapture: Microphone {
         }
     }
 
-    /// Reads a block. Returns nil after an overrun, and 0 while the converter is filling its buffer.
+    /// Reads a block. Returns nil after an overrun or suspend, and 0 while the converter is filling its buffer.
     private func readRunning(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int? {
         // The null PCM, and a file PCM at the end of its file, report frames that they have not written to the buffer.
         if !configuration.hasCard { raw.initializeMemory(as: UInt8.self, repeating: 0) }

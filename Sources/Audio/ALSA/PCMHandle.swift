@@ -3,7 +3,7 @@ import Core
 import Glibc
 import System
 
-/// An open ALSA capture device, which is closed with the last reference.
+/// An open ALSA capture device, which is closed when its last reference is released.
 final class PCMHandle {
     /// How long a microphone may deliver no audio before it counts as disconnected.
     private static let timeoutMilliseconds: Int32 = 2_000

@@ -5,15 +5,16 @@ import System
 
 /// Prepares files from other sources for the archive.
 ///
-/// A file and its converted audio are completed in a scratch folder, which the archive then adopts in one step. A
-/// running recording is not disturbed. If the process is killed, the next start or the next file removes the folder.
+/// A file is copied and converted in a scratch folder, which the archive then adopts in one step. A running recording
+/// is not disturbed. If the process is killed, the next start, or adding the next file, removes the folder.
 package struct FileAdder: Sendable {
-    /// A file that is ready for the archive. Its folder is removed with the last reference unless the archive has
+    /// A file that is ready for the archive. Releasing the last reference removes its folder unless the archive has
     /// adopted it.
     package struct Prepared: Sendable {
         package let file: AddedFile
         package let report: SoundReport
-        /// The number of the recording that was already made from this file, in which case nothing was prepared.
+        /// The number of the recording that was already made from this file; nil if there is none. If there is one,
+        /// nothing was prepared.
         package let existingRecording: Int?
         fileprivate let scratch: ScratchFolder?
 
@@ -24,8 +25,8 @@ package struct FileAdder: Sendable {
     /// The maximum size of a file on a FAT stick, in bytes.
     private static let maximumBytes = Int64(UInt32.max)
 
-    /// The number of bytes to write between two syncs, because a running recording's sync also waits for unsynced data
-    /// of this file.
+    /// The number of bytes to write between two syncs. It is small because a running recording's sync also waits for
+    /// unsynced data of this file.
     private static let syncBytes: Int64 = 4 << 20
 
     private let storage: String
@@ -35,7 +36,7 @@ package struct FileAdder: Sendable {
 
     /// - Parameters:
     ///   - channels: 2 to keep both channels of a stereo file.
-    ///   - track: The tracks of a video to read.
+    ///   - track: Which tracks of a video to read.
     package init(storage: String, reserve: DiskReserve, channels: Int, track: SoundTrack) {
         self.storage = storage
         self.reserve = reserve
@@ -49,8 +50,8 @@ package struct FileAdder: Sendable {
     ///   - name: The file's name, without line breaks.
     ///   - existingRecording: Returns the number of the recording made from a file with this SHA-256; nil if none was.
     ///   - progress: Called with the fraction that has been converted, approximately 0 to 1.
-    /// - Throws: `DeviceError`, with `full` if the file does not fit without using the reserve, or with `damaged` or
-    ///   `unsupported` if it contains no sound.
+    /// - Throws: `DeviceError`, with `full` if the file does not fit without using the reserve, `unsupported` if it is
+    ///   larger than 4 GiB, or `damaged` or `unsupported` if it contains no sound.
     package func prepare(
         _ input: InputFile, named name: String, existingRecording: @escaping @Sendable (String) -> Int?,
         progress: @escaping @Sendable (Double) -> Void
@@ -76,7 +77,7 @@ package struct FileAdder: Sendable {
             name: name, digest: digest, kept: original, startedAt: 0, clock: .unverified, length: .zero,
             reason: .ended, damage: [])
         if let recording = existingRecording(digest) {
-            // Drop the folder here, because a thread that still holds it at exit would leave it behind.
+            // Release the folder here: if a thread still held it at exit, it would not be removed.
             return Prepared(file: file, report: SoundReport(), existingRecording: recording, scratch: nil)
         }
         let originalFile = try folder.openFile(original, O_RDONLY)
@@ -109,8 +110,8 @@ package struct FileAdder: Sendable {
         return Prepared(file: file, report: report, existingRecording: nil, scratch: scratch)
     }
 
-    /// Returns the start of the recording, assuming that it ended when the file was last modified. If the metadata has
-    /// a different day, returns the time from the metadata.
+    /// Returns the start of the recording, assuming that it ended when the file was last modified. If that start is not
+    /// within 24 hours after the metadata's date, returns the metadata's date.
     static func start(_ date: RecordedDate?, end: Double, _ length: SamplePosition) -> Double {
         let start = end - length.seconds
         guard let date, !(date.seconds..<(date.seconds + 86_400)).contains(start) else { return start }

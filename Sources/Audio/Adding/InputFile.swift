@@ -6,7 +6,7 @@ import System
 package final class InputFile: Sendable {
     /// The path for errors; `standard input` for `-`.
     let path: String
-    /// The file's name; `standard input` for a pipe.
+    /// The file's name; `standard input` for `-` or a pipe.
     package let name: String
     /// When the file was last modified, in seconds since 1970; nil for a pipe.
     let modified: Double?

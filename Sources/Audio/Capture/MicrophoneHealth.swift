@@ -50,7 +50,7 @@ struct MicrophoneHealth: Sendable {
     static let window = SamplePosition.rate / 10
     static let silentWindows = 30
     static let faintWindows = 100
-    /// The number of windows with sound after which a fault ends, except clipping.
+    /// The number of consecutive windows with sound after which a fault other than clipping ends.
     static let soundWindows = 10
 
     /// The mean square of 16-bit samples at -85 dBFS.

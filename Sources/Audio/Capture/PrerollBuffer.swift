@@ -2,7 +2,7 @@ import Core
 import Synchronization
 import System
 
-/// The preroll: a preallocated ring that overwrites its oldest samples, and the single recording that reads it.
+/// The preroll: a preallocated ring that overwrites its oldest samples. One recording at a time can read it.
 final class PrerollBuffer: Sendable {
     enum Phase {
         /// `PrerollMicrophone.run` is not running.
@@ -102,7 +102,7 @@ final class PrerollBuffer: Sendable {
         data.signal()
     }
 
-    /// Records that samples were lost before the next ones. Between recordings, the preroll then starts again.
+    /// Records that samples were lost before the next ones. If no recording is reading the preroll, it is emptied.
     func addLoss(_ count: Int) {
         state.withLock { state in
             if !state.isPlaying {

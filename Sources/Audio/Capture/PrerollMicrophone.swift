@@ -16,7 +16,7 @@ package final class PrerollMicrophone: MicrophoneProvider {
     private let retry = Wakeup()
     private let stopping = Atomic<Bool>(false)
 
-    /// - Parameter seconds: The length of the preroll; 0 for no preroll. Only a real-time microphone can have a preroll.
+    /// - Parameter seconds: The length of the preroll; 0 for none. Only a real-time microphone can have a preroll.
     package init(_ base: any MicrophoneProvider, seconds: Double) {
         self.base = base
         self.seconds = base.isRealTime ? max(0, seconds) : 0

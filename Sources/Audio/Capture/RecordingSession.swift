@@ -27,8 +27,8 @@ package final class RecordingSession: Sendable {
         /// The delay before a second new file is tried, in seconds. Each further delay is four times as long.
         var retrySeconds = 0.5
 
-        /// The maximum number of samples, counting all channels, in parts that are joined before the end is reported.
-        /// Joining these takes a second or two on any card. Maintenance joins longer recordings.
+        /// The maximum length of a recording, in samples of all channels, whose parts are joined before its end is
+        /// reported. This takes a second or two on any card. Maintenance joins the parts of longer recordings.
         var immediateJoinLimit = Int64(8 << 20)
 
         var clock: @Sendable () -> Int64 = { MonotonicClock.nanoseconds }
@@ -56,7 +56,7 @@ package final class RecordingSession: Sendable {
             ringSamples: Int(settings.ringSeconds * Double(SamplePosition.rate)), channels: microphone.channels)
     }
 
-    /// The end of everything captured so far. The disk may be one sync behind. Callable from any thread.
+    /// The end of everything captured so far, whether or not it is on the disk yet. Callable from any thread.
     package var position: SamplePosition { link.position }
 
     /// The end of the last audio that the microphone delivered outside of pauses. Callable from any thread.

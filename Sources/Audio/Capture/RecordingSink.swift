@@ -1,6 +1,6 @@
 import Core
 
-/// Receives the events of a recording, in order, on the writer thread. A slow sink delays the disk.
+/// Receives the events of a recording, in order, on the writer thread. A slow sink delays writing to the disk.
 package protocol RecordingSink: Sendable {
     /// Whether `level` should be called. Read for each block.
     var wantsLevel: Bool { get }

@@ -92,7 +92,7 @@ final class Writer {
         // Maintenance joins the parts later if the recording is long, or if a shutdown ended it and cannot wait.
         if partCount > 0, reason != .shutdown, end.samples * Int64(channels) <= settings.immediateJoinLimit { join() }
         sink.closed(at: end, reason: reason)
-        // Sync after the report, because checksums that a power cut loses are recomputed.
+        // The sync can wait until after the report, because checksums lost in a power cut are recomputed.
         sums?.sync()
         return RecordingResult(length: end, reason: reason, gaps: gaps.filter { $0.range.end <= end }, error: failure)
     }

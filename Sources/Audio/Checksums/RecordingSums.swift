@@ -73,8 +73,8 @@ package struct RecordingSums: Hashable, Sendable {
         sound = (digest?.finish()).map { Sound(digest: $0, length: SamplePosition(end)) }
     }
 
-    /// Adds missing checksums for the current audio and keeps existing ones. Must not be called while the recording is
-    /// being written.
+    /// Adds missing checksums for the current audio. Existing ones are kept unless the length of their piece has
+    /// changed. Must not be called while the recording is being written.
     ///
     /// - Parameters:
     ///   - afterLast: Whether to add checksums only after the last existing one. If there are none, nothing is added.
@@ -155,7 +155,7 @@ package struct RecordingSums: Hashable, Sendable {
         do throws(DeviceError) {
             bytes = try location.folder.content(ofFile: path(for: location.name), limit: maximumBytes)
         } catch {
-            // If this is not a regular file, all checksums are missing.
+            // If there is no such file, or it is not a regular file, all checksums are missing.
             guard error.code == .missing || error.code == .unsupported || error.status == ELOOP else { throw error }
             return [:]
         }
@@ -176,7 +176,7 @@ package struct RecordingSums: Hashable, Sendable {
         try location.folder.rename(name, toUnused: try location.folder.unusedName(for: name, "damaged"))
     }
 
-    /// Reads samples from all channels. Throws `damaged` if the recording is shorter.
+    /// Reads samples from all channels. Throws `damaged` if the recording ends before the last of them.
     private static func read(
         _ count: Int64, from start: Int64, of reader: RecordingReader, _ buffer: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> UnsafeBufferPointer<Int16> {

@@ -13,7 +13,7 @@ package struct RecordingVerification: Hashable, Sendable {
     /// Why the recording ended; nil if the file does not contain a valid reason.
     package var reason: StopReason?
 
-    /// Whether the file ends in the middle of a sample.
+    /// Whether the file ends in the middle of a frame, which has one sample per channel.
     package var hasHalfSample: Bool
 
     /// The gaps that are not silent in the file.

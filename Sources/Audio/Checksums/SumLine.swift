@@ -34,7 +34,7 @@ struct SumLine: Hashable {
         self.init(start: Int64(start), count: Int64(count), checksum: UInt32(checksum))
     }
 
-    /// Appends the line and a line feed. Does not allocate, because the writer thread calls this.
+    /// Appends the line and a line feed. Does not allocate if `bytes` has space, because the writer thread calls this.
     func append(to bytes: inout [UInt8]) {
         let begin = bytes.count
         Self.append(UInt64(start), digits: 14, base: 10, to: &bytes)

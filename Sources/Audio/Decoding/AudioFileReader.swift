@@ -25,7 +25,7 @@ package final class AudioFileReader {
     ///
     /// - Parameters:
     ///   - keeping: 2 to keep the channels of a stereo file separate.
-    ///   - track: The tracks of a container to read.
+    ///   - track: Which tracks of a container to read.
     /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`.
     package convenience init(
         path: String, keeping: Int = 1, track: SoundTrack = .automatic

@@ -24,8 +24,8 @@ enum ConcatenatedFile {
         return nil
     }
 
-    /// Finds the next file after one that ffmpeg reads and whose header contains its length: MP4, WMA, TTA, WavPack or
-    /// CAF.
+    /// Finds the file that follows an MP4, MOV, WMA, TTA, WavPack or CAF file. The header of such a file contains its
+    /// length, so ffmpeg may not read the next one.
     static func find(in source: ByteSource) throws(DeviceError) -> Int64? {
         let head = try source.bytes(at: 0, count: 16)
         if Ffmpeg.isMovie(head) { return try movie(in: source) }

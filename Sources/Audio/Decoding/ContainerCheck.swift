@@ -106,7 +106,8 @@ struct ChunkWalk {
         return nil
     }
 
-    /// Returns whether chunks or a tag, rather than more audio, follow the end of the audio that the header claims.
+    /// Returns whether the audio that the header claims is followed by chunks, a tag, another file or nothing, rather
+    /// than by more audio.
     func hasTrailer(after audio: Audio) -> Bool {
         guard audio.size <= UInt64(length - audio.start) else { return false }
         let end = audio.start + Int64(audio.size)

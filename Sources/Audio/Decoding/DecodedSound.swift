@@ -14,7 +14,7 @@ struct DecodedSound {
     /// The offset of a concatenated file; nil if there is none.
     var followingOffset: Int64?
 
-    /// The minimum difference between the header's length and the content that counts, in seconds.
+    /// How much shorter than the header's length the audio may be, in seconds, before this is reported.
     private static let tolerance = 0.25
 
     /// Decodes the selected tracks.

@@ -32,8 +32,8 @@ enum Ffmpeg {
     ///
     /// - Parameters:
     ///   - arguments: The arguments after the input.
-    ///   - target: The descriptor that the program writes as `pipe:4`.
-    ///   - line: Called with each line from standard output and standard error.
+    ///   - target: A descriptor that the program inherits as `pipe:4`, to write to.
+    ///   - line: Called with each complete line from standard output and standard error.
     /// - Returns: The exit status, or 128 plus the signal number.
     /// - Throws: `DeviceError` with `unsupported` if the program is not installed, or `damaged` after 120 s without
     ///   output.

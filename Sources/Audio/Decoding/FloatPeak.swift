@@ -3,12 +3,12 @@ import Glibc
 
 /// Measures the peak level of a file whose samples may exceed full scale.
 enum FloatPeak {
-    /// Reads the file to its end, rewinds it, and returns the peak.
+    /// Reads the file to its end, rewinds it, and returns the peak, at least 1.
     ///
     /// Ignores a few outliers caused by damage, since they would make the rest inaudible.
     /// - Parameter buffer: A buffer whose length is a multiple of the channel count.
     static func measure(_ handle: OpaquePointer, _ buffer: UnsafeMutableBufferPointer<Float>, channels: Int) -> Float {
-        // For each power of two, the peak and the number of samples from there to the next.
+        // For each power of two, the peak and the number of the samples between it and the next one.
         var peaks = [Float](repeating: 0, count: 64)
         var counts = [Int](repeating: 0, count: 64)
         var total = 0

@@ -11,7 +11,7 @@ struct FrameBytes {
     /// The maximum number of ranges of junk. A file with more damage is unintelligible anyway.
     static let maximumRanges = 10_000
 
-    /// The ranges without frames, with the time of the following frame in seconds on the container's clock.
+    /// The size of each range without frames, and the time of the following frame in seconds on the container's clock.
     private(set) var junk: [(time: Double, bytes: Int64)] = []
     /// The sizes of the junk before the first frame and after the last.
     private(set) var ends: (before: Int64, after: Int64) = (0, 0)

@@ -6,7 +6,8 @@ struct FramePlacement {
     struct Silence: Equatable, Sendable {
         var at: Int64
         var count: Int64
-        /// Whether audio is missing. If false, the container itself has no audio for this time.
+        /// Whether to report a gap. If false, the container has no audio for this time, or its frames were not decoded,
+        /// which `undecodedSamples` counts.
         var isLoss: Bool
     }
 
@@ -18,7 +19,7 @@ struct FramePlacement {
 
     /// The maximum jitter of timestamps from browsers. Longer gaps are filled with silence.
     private static let jitter: Int64 = 1_600
-    /// The maximum delay of decoders. Before a later start, silence is inserted.
+    /// The maximum delay of decoders. If the audio starts later than that, silence is inserted before it.
     private static let delay: Int64 = 800
     /// The minimum jump that counts as a loss even if ffmpeg reports no error, since some encoders skip 0.4 s of silence.
     private static let minimumLoss: Int64 = 8_000

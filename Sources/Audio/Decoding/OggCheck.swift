@@ -2,7 +2,7 @@ import Core
 
 /// Checks whether an Ogg file is complete: its last page is complete and marked as the last.
 ///
-/// libsndfile 1.2.2 and later reads a truncated file as if it were shorter.
+/// Since version 1.2.2, libsndfile reads a truncated file as a shorter one, without an error.
 enum OggCheck {
     /// The maximum size of a page in bytes.
     private static let maximumPage = 27 + 255 + 255 * 255

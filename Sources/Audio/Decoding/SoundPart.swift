@@ -202,7 +202,7 @@ final class SoundPart {
     /// Finds the next readable frame in a FLAC file after damage, and seeks to it.
     ///
     /// libsndfile stops at the first bad frame, but finds later frames if it opens the file again.
-    /// - Returns: The number of skipped frames; nil if nothing readable follows.
+    /// - Returns: The number of skipped samples per channel; nil if nothing readable follows.
     private func skipDamage() throws(DeviceError) -> Int64? {
         let start = framesRead + framesMissing
         guard format == Int32(SF_FORMAT_FLAC), let promisedFrames, start < promisedFrames,

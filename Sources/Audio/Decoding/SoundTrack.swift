@@ -1,4 +1,4 @@
-/// The audio tracks of a container to read.
+/// Which audio tracks of a container to read.
 package enum SoundTrack: Equatable, Sendable {
     /// The container's default track, or the first.
     case automatic

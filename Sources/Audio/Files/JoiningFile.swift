@@ -7,7 +7,7 @@ import System
 /// If the process is killed or the power fails, joining continues after the last synced sample. The header counts only
 /// synced samples and identifies the source files.
 final class JoiningFile {
-    /// The number of bytes to copy between two syncs. After a power cut, at most these have to be copied again.
+    /// The number of bytes to copy between two syncs. After a power cut, at most this many must be copied again.
     private static let syncBytes: Int64 = 16 << 20
 
     let name: String

@@ -34,7 +34,7 @@ package struct RecordingFolder: Hashable, Sendable {
     /// The name of a new encrypted file while it replaces the old one.
     package static let resealedName = "resealed.age"
 
-    /// The name of a file that exists during a redaction.
+    /// The name of the file that exists during a redaction.
     package static let redactionName = ".striking"
 
     /// Returns the name under which an added file is stored, such as `original.m4a`.

@@ -13,8 +13,8 @@ package enum JoinResult: Sendable {
 
 /// Joins a recording's parts into one durable `audio.wav`; see `RecordingPart`.
 ///
-/// The source files are renamed to `audio.aside-000123456.wav`; none are deleted. If the process is killed at any time,
-/// the next call continues. Must not be called while the recording is being written.
+/// The source files are renamed to `audio.aside-000000123456.wav`; none are deleted. If the process is killed at any
+/// time, the next call continues. Must not be called while the recording is being written.
 /// - Parameter shouldContinue: Called several times per second. Return false to stop.
 /// - Throws: `DeviceError`, with `full` if there is not enough space, in which case the parts are not changed.
 package func joinParts(inFolder folder: String, while shouldContinue: () -> Bool) throws(DeviceError) -> JoinResult {
@@ -90,7 +90,7 @@ private func copy(
 
 private func isSilence(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
     guard let base = samples.baseAddress, samples.first == 0 else { return false }
-    // All samples are equal, and the first is zero.
+    // Compares each sample with the next one; the first is zero.
     return memcmp(base, base + 1, (samples.count - 1) * MemoryLayout<Int16>.size) == 0
 }
 

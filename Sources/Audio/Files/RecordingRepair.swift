@@ -24,7 +24,7 @@ package struct RecordingRepair: Hashable, Sendable {
     /// The stop reason according to the repaired file.
     package var reason: StopReason
 
-    /// By how many samples a closed file's header exceeded the audio; zero if the file was intact.
+    /// By how many samples a closed file's header exceeded the audio; zero for other files.
     package var missingSamples: Int64
 
     /// The changes, in order; empty if the file was intact.
@@ -32,8 +32,9 @@ package struct RecordingRepair: Hashable, Sendable {
 
     /// Repairs the file at `path`.
     ///
-    /// - Parameter archived: The values from the archive, used if the header is unreadable and the length matches.
-    /// - Throws: `DeviceError`, with `unsupported` for a file that is not a WAV file. A WAV file from another program is
+    /// - Parameter archived: The recording's length and stop reason in the archive. This reason is used if the header
+    ///   has none and the file has this length.
+    /// - Throws: `DeviceError`, with `unsupported` for a WAV file in another format. A WAV file from another program is
     ///   not changed.
     package static func run(
         path: String, archived: (length: SamplePosition, reason: StopReason)? = nil
@@ -75,12 +76,12 @@ package struct RecordingRepair: Hashable, Sendable {
     /// The maximum distance, in seconds, from a file's end to the end of a gap that is appended.
     private static let maximumSeconds = 3_600.0
 
-    /// Appends silence to a recording that was cut short, up to the end of the last gap after its audio. The file then
-    /// contains a loss at its end like any other gap.
+    /// Appends silence to a recording that was cut short, up to the end of the last gap after its audio. A loss at the
+    /// end is then stored like any other gap.
     ///
     /// - Parameter gaps: All known gaps.
-    /// - Returns: The new length, and the gap between the audio and the first of these gaps, if any; nil if the
-    ///   file was not changed: it was not cut short, there are no gaps after its audio, or they are implausibly far away.
+    /// - Returns: The new length, and the gap between the audio and the first of these gaps, if any. Nil if the file
+    ///   was not cut short, no gap ends after its audio, or the last of these gaps ends implausibly late.
     package static func appendSilence(
         over gaps: [Gap], path: String, length: SamplePosition
     ) throws(DeviceError) -> (length: SamplePosition, lost: Gap?)? {
@@ -121,7 +122,8 @@ package struct RecordingRepair: Hashable, Sendable {
 
     private static let block: Int64 = 4_096
 
-    /// Reads the header. Returns nil if it is Fieldscribe's but damaged.
+    /// Reads the header. Returns nil if it is damaged, even if the file does not look like a WAV file. Throws
+    /// `unsupported` for another program's header with a different format.
     static func layout(of file: borrowing FileDescriptor) throws(DeviceError) -> WaveLayout? {
         let layout: WaveLayout?
         do throws(DeviceError) { layout = try WaveLayout(of: file) } catch {

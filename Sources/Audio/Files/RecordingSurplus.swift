@@ -21,7 +21,7 @@ package struct RecordingSurplus: Hashable, Sendable {
     /// Checks a file with Fieldscribe's header, which may be damaged, for audio after the recording's end.
     ///
     /// - Parameter length: The recording's length.
-    /// - Returns: Nil if there are no complete samples after the end.
+    /// - Returns: Nil if `length` is zero, no complete samples follow the end, or another program wrote the header.
     /// - Throws: `DeviceError` if the file cannot be read.
     package init?(path: String, after length: SamplePosition) throws(DeviceError) {
         guard length > .zero else { return nil }

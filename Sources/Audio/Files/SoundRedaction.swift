@@ -9,7 +9,7 @@ package enum SoundRedaction {
     /// Replaces ranges with silence and syncs the files.
     ///
     /// - Parameters:
-    ///   - ranges: The ranges. Anything after the recording's end is ignored.
+    ///   - ranges: The ranges to silence. Anything after the recording's end is ignored.
     ///   - path: The path of the `audio.wav`.
     /// - Throws: `DeviceError` if a file cannot be opened or written.
     package static func silence(_ ranges: [SampleRange], in path: String) throws(DeviceError) {

@@ -45,8 +45,7 @@ package final class WaveFile {
 
     /// Appends interleaved samples. On return, the samples are in the page cache and can be read.
     ///
-    /// - Throws: `DeviceError`, with `full` if the disk is full, in which case `end` includes the samples that were
-    ///   written.
+    /// - Throws: `DeviceError`, with `full` if the disk is full. `end` then includes the samples that were written.
     package func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         let bytes = UnsafeRawBufferPointer(samples)
         do throws(DeviceError) {

@@ -4,13 +4,13 @@
 /// Measures over approximately a second, including the current block. If the channels cancel each other out, the loudest
 /// channel replaces the mean. Does not allocate.
 struct ChannelCancellation {
-    /// How many times weaker the mean must be than if only one channel had sound. If one of two channels is silent, the
-    /// mean has 1/4 of the other's power; if they cancel each other out, it has less than 1/100.
+    /// Channels cancel each other out if the mean has less than 1/25 of the power that it would have if all but the
+    /// loudest channel were silent. For two channels, that is 1/100 of the louder one's power instead of 1/4.
     private static let minimumRatio = 25.0
     /// The minimum power, approximately -70 dBFS, of a channel that is not noise.
     private static let minimumPower = 1e-7
 
-    /// Whether the channels have ever cancelled each other out, and whether they do now.
+    /// Whether the channels have ever cancelled each other out, and whether they currently do.
     private(set) var hasCancelled = false
     private(set) var isCancelling = false
 
@@ -29,7 +29,7 @@ struct ChannelCancellation {
         powers = [Double](repeating: 0, count: channels)
     }
 
-    /// Replaces the mean if the channels cancel each other out.
+    /// Replaces the mean in `mono` if the channels cancel each other out.
     ///
     /// - Parameter frames: The interleaved channels.
     mutating func repair(_ mono: UnsafeMutableBufferPointer<Float>, of frames: UnsafeBufferPointer<Float>) {

@@ -36,7 +36,7 @@ final class Resampler {
 
     deinit { soxr_delete(soxr) }
 
-    /// Consumes input and writes available output, which may be empty at first and longer later.
+    /// Consumes input and writes the output that is available so far, which lags behind the input.
     ///
     /// The caller must pass unconsumed input again. Counts are per channel.
     func process(

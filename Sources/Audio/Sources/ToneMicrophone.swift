@@ -10,7 +10,7 @@ struct ToneMicrophone: MicrophoneProvider {
 
     /// Parses `tone:HZ` or `tone+fast:HZ`.
     ///
-    /// - Throws: `DeviceError` with `unsupported` unless the frequency is below half the sample rate.
+    /// - Throws: `DeviceError` with `unsupported` unless the frequency is above 0 and below half the sample rate.
     init?(uri: String) throws(DeviceError) {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
         let scheme = uri[..<colon]

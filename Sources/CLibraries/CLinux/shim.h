@@ -214,7 +214,8 @@ static inline int fieldscribe_unix_socket(int datagrams) {
     return socket(AF_UNIX, (datagrams ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
 }
 
-/// Writes a path as a socket address. Paths that begin with @ are abstract. Returns the address's size, or 0 and sets errno.
+/// Writes a path as a socket address. A path that begins with @ names an abstract socket. Returns the address's size, or 0
+/// and sets errno.
 static inline socklen_t fieldscribe_unix_address(const char *path, struct sockaddr_un *address) {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     size_t length = strlen(path);
@@ -267,8 +268,8 @@ static inline int fieldscribe_peer(int socket, uid_t *user, gid_t *group, gid_t 
 }
 
 /// Opens an entry in a folder, and nothing outside the folder: follows no links and enters no parent folders, and no mount
-/// points unless `crosses` is set. Returns a descriptor, or -1 and sets errno. Where a sandbox forbids openat2, because it
-/// cannot inspect its flags, uses openat; the name must then not contain a slash.
+/// points unless `crosses` is set. Returns a descriptor, or -1 and sets errno. Where a sandbox forbids openat2, because
+/// seccomp cannot inspect the call's flags, uses openat; the name must then not contain a slash.
 static inline int fieldscribe_open_beneath(int folder, const char *name, int flags, unsigned mode, int crosses) {
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),

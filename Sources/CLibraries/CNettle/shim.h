@@ -1,4 +1,4 @@
-// SHA-256. Nettle's names are macros, which Swift cannot import, and before version 4 its last step takes a length.
+// SHA-256. Nettle's names are macros, which Swift cannot import, and before version 4, sha256_digest takes a length.
 #pragma once
 #include <nettle/sha2.h>
 #include <nettle/version.h>

@@ -1,5 +1,5 @@
 // The files listed in CPages.h, each as text with a terminating zero byte. They are in the header search paths that
-// Package.swift sets. Swift's own embedding would create array literals, which take 20 s to compile.
+// Package.swift sets. SwiftPM's own embedding would create array literals, which take 20 s to compile.
 
 // This check also triggers a rebuild when a file changes.
 #if !(__has_include("shared.css") && __has_include("player.css") && __has_include("words.js") \

@@ -17,6 +17,8 @@ package protocol Archive: ArchiveReading {
     func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) async throws
 
     /// Removes a recording that has no audio. Its ID is not reused.
+    ///
+    /// - Throws: `DeviceError`, even if the recording was removed, if its journal could not be read and was kept.
     func discard(recording id: Int) async throws
 
     /// Adds a pass, which is one transcription of a recording by one engine. Returns its ID.
@@ -64,7 +66,8 @@ package protocol ArchiveReading: Sendable {
     /// with the fewest failed segments, then the latest.
     func shownPass(of recording: Int) async throws -> PassSummary?
 
-    /// Returns bookmarks and segments that contain all of the words: first bookmarks, then segments by relevance.
+    /// Returns bookmarks and segments that contain all of the words: first bookmarks, then segments by relevance, or
+    /// the newest if there are very many. With `speaker:NAME`, returns only segments.
     func search(_ words: String, limit: Int) async throws -> [SearchHit]
 
     /// Returns the history of a recording, oldest entry first. If `recording` is nil, returns the history of all

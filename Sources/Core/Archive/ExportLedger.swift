@@ -18,7 +18,7 @@ package struct ExportEntry: Hashable, Sendable, Codable {
     package var pass: Int?
     package var volume: String
     package var folder: String
-    /// The SHA-256 of its SHA256SUMS in hexadecimal; for an encrypted copy, `SealedManifest.text`.
+    /// The SHA-256 of the copy's SHA256SUMS in hexadecimal; for an encrypted copy, `SealedManifest.text`.
     package var manifest: String
 
     /// The SHA-256 of the copy's SHA256SUMS or encrypted file, which identifies the copy.
@@ -26,8 +26,8 @@ package struct ExportEntry: Hashable, Sendable, Codable {
 
     package var exportedAt: Double { didSet { exportedAt = exportedAt.asWallTime } }
 
-    /// The number of redactions when the copy began; nil if unknown. The ledger clears it, and `pass` too if there have
-    /// been redactions since.
+    /// The number of redactions when the copy began; nil if unknown. The archive's ledger clears it, and also clears
+    /// `pass` if there have been redactions since.
     package var redactionCount: Int?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
@@ -67,7 +67,7 @@ package struct SealedManifest: Hashable, Sendable {
     /// The digest of the encrypted file, read back from the volume.
     package var file: String
     package var bytes: Int64
-    /// The digest of the file's first bytes. They are unique, so it identifies the file without a full read.
+    /// The digest of the file's first bytes, which differ in every file. It identifies the file without a full read.
     package var head: String
     /// The digest of the SHA256SUMS in the encrypted file.
     var plain: String

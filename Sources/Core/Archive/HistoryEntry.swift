@@ -3,7 +3,7 @@
 /// Entries are lines of JSON. Each contains the SHA-256 of the previous line and of the recording's previous line, so
 /// that removing, changing or moving an entry is detected.
 package struct HistoryEntry: Hashable, Sendable, Codable {
-    /// The kind of action. Later versions may add more.
+    /// The kind of action. Later versions may add more. The description of each names the fields that it sets.
     package struct Act: RawRepresentable, Hashable, Sendable, Codable {
         package var rawValue: String
 

@@ -7,8 +7,8 @@ package struct ChannelTurns: Sendable {
     private enum Limit {
         /// The minimum distance between the two people's mean level differences, in decibels.
         static let distance: Float = 6
-        /// The minimum distance as a multiple of the standard deviation within each group. It is 2.7 for two halves of
-        /// one person's differences.
+        /// The minimum distance as a multiple of the standard deviation within each group. Splitting one person's
+        /// differences in half gives 2.7.
         static let distinctness: Float = 3.5
         /// How much louder, in decibels, one channel must be if only one person speaks.
         static let singleSpeakerDifference: Float = 6
@@ -122,7 +122,7 @@ package struct ChannelTurns: Sendable {
     }
 
     private struct Split {
-        /// Frames with a larger difference belong to the first channel.
+        /// Frames with a larger difference belong to the first channel's person.
         var threshold: Float
         /// Both people's groups, starting with the first channel's; nil if only one person clearly speaks.
         var groups: (Group, Group)?

@@ -5,7 +5,7 @@ package struct Diarization: Sendable {
     package struct Settings: Sendable {
         /// The minimum mean similarity at which clusters are merged at first.
         package var stop: Float = 0.50
-        /// The minimum similarity of their centers at which the resulting clusters are merged.
+        /// The minimum similarity of two centers at which the resulting clusters are merged.
         package var merge: Float = 0.75
         /// The minimum speech in a cluster. A smaller cluster is merged into the most similar larger one.
         package var minimumClusterSeconds = 4.0
@@ -19,7 +19,7 @@ package struct Diarization: Sendable {
         package var hop = 50
         package var edges = SpeechEdges.Settings()
 
-        /// Creates the settings that were tuned on the corpus's `fit` speakers.
+        /// Creates the settings that were tuned on the `fit` speakers of the benchmark's corpus.
         package init() {}
     }
 

@@ -9,8 +9,8 @@ package struct SpeechEdges {
         /// The number of frames over which energies are averaged: 0.41 s. With fewer frames, noise alone sometimes
         /// exceeds the threshold.
         package var smoothing = 41
-        /// The fraction of a band's frames that are assumed to be noise. If one person speaks without long pauses, the
-        /// fraction is no larger than this.
+        /// The fraction of a band's frames that are assumed to be noise. It is small because one person may speak
+        /// without long pauses.
         package var floor = 0.05
         /// How far noise alone rises above the noise floor, in decibels.
         package var margin: Float = 1.75
@@ -22,7 +22,7 @@ package struct SpeechEdges {
         /// The maximum length of a gap to bridge, in frames: 0.2 s.
         package var maximumGap = 20
 
-        /// Creates the settings that were tuned on the corpus's `fit` speakers.
+        /// Creates the settings that were tuned on the `fit` speakers of the benchmark's corpus.
         package init() {}
     }
 

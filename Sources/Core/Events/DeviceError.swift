@@ -39,7 +39,7 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         case workerProtocol
         /// The reader of a pipe has closed it.
         case closedOutput
-        /// The archive has no recorder with this name.
+        /// The office's archive has no recorder with this name.
         case unknownRecorder
         /// Corrections do not match their recording.
         case unfitCorrections

@@ -2,8 +2,8 @@ import Synchronization
 
 /// One listener's queue of at most `capacity` events. Publishers never wait for it.
 ///
-/// A full queue first drops its volatile events. If it is still full, the listener's sequence ends, because a sequence
-/// with gaps would mislead the listener.
+/// A full queue first drops its volatile events: partial text and levels. If it is still full, the listener's sequence
+/// ends, because a sequence with gaps would mislead the listener.
 final class EventQueue: Sendable {
     static let capacity = 1_024
 

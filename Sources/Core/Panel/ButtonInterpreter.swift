@@ -4,7 +4,7 @@ package enum PanelStyle: String, Sendable, CaseIterable {
     case toggle
     /// A press sets a bookmark; holding stops the recording.
     case mark
-    /// A press pauses the recording, and the next one resumes it; holding stops it.
+    /// A press pauses or resumes the recording; holding stops it.
     case pause
 }
 
@@ -18,7 +18,7 @@ package struct ButtonInterpreter: Hashable, Sendable {
         case start(at: Duration)
         case stop(at: Duration)
         case mark(at: Duration)
-        /// Reported immediately when the button is pressed, so that nothing after it is recorded.
+        /// Reported immediately when the button is pressed, so that nothing after the press is recorded.
         case pause(at: Duration)
         case resume(at: Duration)
         /// Redacts the minute before the first of three presses, which began at this time.
@@ -31,7 +31,7 @@ package struct ButtonInterpreter: Hashable, Sendable {
     }
 
     private enum Press: Hashable {
-        /// A press while idle. The recording starts on release, because a long hold shuts down.
+        /// A press while idle, if a long hold shuts down. The recording starts on release.
         case idle(since: Duration)
         case recording(since: Duration)
         /// The press has paused the recording; holding stops it.

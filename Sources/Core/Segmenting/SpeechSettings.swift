@@ -31,9 +31,10 @@ package struct SpeechSettings: Hashable, Sendable {
     package var startMilliseconds = 100
     /// How long silence must last to end speech. The default is 300.
     package var hangoverMilliseconds = 300
-    /// The audio before and after the speech that is passed to the recognizer. The default is 250.
+    /// How much audio before and after the speech is also passed to the recognizer. The default is 250.
     package var paddingMilliseconds = 250
-    /// The length, 45 to 55, at which an utterance is rotated, that is, cut although speech continues. The default is 50.
+    /// The age, 45 to 55, at which an utterance is rotated at the latest, that is, cut although speech continues. The
+    /// default is 50.
     package var rotateSeconds = 50
     /// The minimum age of an utterance at a rotation.
     static let quietFromSeconds = 8

@@ -7,7 +7,7 @@ package struct VoiceActivity: Sendable {
         case ended(framesAgo: Int)
     }
 
-    /// The minimum of a threshold above the noise floor, in dBFS. The A/D converter's own noise is below it.
+    /// The minimum threshold in dBFS if it depends on the noise floor. The A/D converter's own noise is quieter.
     package static let minimumThreshold = -80.0
 
     private let settings: SpeechSettings

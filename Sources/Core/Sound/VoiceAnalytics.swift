@@ -11,7 +11,7 @@ package struct VoiceAnalytics: Hashable, Sendable, Codable {
     /// How far the pitch of the last 0.2 s of voiced sound is below the median, in semitones; nil if unknown.
     package let finalLowering: Double?
 
-    /// Creates measurements. Values are clamped; NaN becomes 0.
+    /// Creates measurements. Values are clamped; NaN becomes 0, or nil for `finalLowering`.
     package init(pitch: Double, jitter: Double, shimmer: Double, voicing: Double, finalLowering: Double? = nil) {
         self.pitch = pitch.within(0...Double(SamplePosition.rate / 2))
         self.jitter = jitter.within(0...10)

@@ -27,7 +27,7 @@ struct Seam: Sendable {
     private static let minimumHole: Int64 = 1_280
     /// If two hypotheses have words that end this close together, they agree on where the next word starts: 50 ms.
     private static let sameEndDistance: Int64 = 800
-    /// How far beyond a hole a third hypothesis is reliable: 1.5 s.
+    /// How far beyond a hole a third hypothesis, from decoding across the cut, is reliable: 1.5 s.
     private static let reliableDistance: Int64 = 24_000
 
     let overlap: SampleRange
@@ -84,7 +84,7 @@ struct Seam: Sendable {
         return key.isEmpty ? word.text == other.text : key == other.key
     }
 
-    /// Returns the range without words at the cut; nil if it is too short, in silence, or there are no words.
+    /// Returns the range without words at the cut; nil if it is too short or in silence, or if there are no words.
     func hole(in right: [Word]) -> SampleRange? { hole(before: joining(right)) }
 
     private func hole(before joined: [Word]) -> SampleRange? {
@@ -97,7 +97,7 @@ struct Seam: Sendable {
         return hole
     }
 
-    /// Whether the session was rotated during speech. Otherwise the overlap is silence.
+    /// Whether the left utterance was rotated during speech. Otherwise the overlap is silence.
     private var isWithinSpeech: Bool { left.cut < left.audio.end }
 
     private func joining(_ right: [Word]) -> [Word] {

@@ -79,7 +79,7 @@ package struct Stitcher: Sendable {
     }
 
     /// Returns the seam before an utterance; nil if there is no overlap. It is also nil if the utterance's text is held
-    /// back, because the words that the left side left to this utterance would replace that text.
+    /// back, because the words that the previous utterance withheld would replace that text.
     private func seam(before utterance: Utterance, _ hypothesis: Hypothesis) -> Seam? {
         let isHeldBack = hypothesis.words.isEmpty && hypothesis.alternatives.first?.isHeldBack == true
         guard !isHeldBack, let previous, let overlap = previous.audio.intersection(utterance.audio) else { return nil }

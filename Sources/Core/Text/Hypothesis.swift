@@ -2,8 +2,8 @@
 package struct Hypothesis: Hashable, Sendable {
     /// The words of the best result, in chronological order, without fillers.
     package var words: [Word]
-    /// The alternatives, best first. If the engine held its text back, there are no words, and these are the text of
-    /// each requested part; empty for parts without a voice.
+    /// The alternatives, best first. If the engine held its text back as improbable, there are no words. The
+    /// alternatives are then the texts of the requested parts, empty for parts without a voice.
     package var alternatives: [Alternative]
     /// The best result's score, comparable only to results from the same engine for the same audio; nil if unknown.
     package var score: Double?
@@ -13,7 +13,7 @@ package struct Hypothesis: Hashable, Sendable {
     /// none.
     package var voices: [VoiceAnalytics?]
 
-    /// Chosen so that `final` takes one and a half times the CPU time of `live`.
+    /// Chosen so that Moonshine's profile `final` takes 1.5 times the CPU time of `live`.
     private static let lowConfidence = 0.85
 
     /// Whether the hypothesis has words with a low mean confidence.
@@ -33,7 +33,7 @@ package struct Hypothesis: Hashable, Sendable {
     }
 }
 
-/// An alternative for a whole segment.
+/// An alternative text for a whole segment.
 package struct Alternative: Hashable, Sendable, Codable {
     /// Words separated by spaces.
     package var text: String

@@ -15,7 +15,7 @@ package struct WorkerOptions: Sendable {
     /// The path of the dictionary to use instead of the model's own.
     package var dictionary: String?
 
-    /// The path of the user's words and phrases, or of a grammar.
+    /// The path of the file with the user's words and phrases or with a grammar.
     package var vocabulary: String?
     /// Whether a vocabulary without usable words is an error; otherwise it is ignored. Not passed to worker processes.
     package var needsUsableVocabulary = true

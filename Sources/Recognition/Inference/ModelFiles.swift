@@ -24,7 +24,8 @@ enum ModelDigests {
     /// Compares the digest of every listed file. Does nothing if there is no list.
     ///
     /// - Parameter folder: the model's folder, without a trailing slash.
-    /// - Throws: `DeviceError` with `damaged` for the first file that differs.
+    /// - Throws: `DeviceError` with `damaged` for the first file that differs, or for an invalid list; `missing` for a
+    ///   listed file that does not exist.
     static func verify(inFolder folder: String) throws(DeviceError) {
         let path = "\(folder)/\(fileName)"
         guard access(path, F_OK) == 0 else { return }

@@ -13,11 +13,11 @@ final class OnnxRuntime {
     /// The library's version, such as `1.23.2`.
     let version: String
 
-    /// The number of runtimes that use each environment, by the environment's address. A library has one environment
-    /// per process.
+    /// The number of `OnnxRuntime` objects that use each environment, by the environment's address. A library has one
+    /// environment per process.
     ///
-    /// The lock is held while an environment is created or released: the library cannot create one while another
-    /// thread releases it.
+    /// The lock is held while an environment is created or released, because the library does not support both at the
+    /// same time.
     private static let users = Mutex<[UInt: Int]>([:])
 
     /// Opens the first candidate that can be loaded.
@@ -72,7 +72,7 @@ final class OnnxRuntime {
     }
 
     /// Adds an arena that all sessions share, so that the decoder reuses the encoder's memory. With one arena per
-    /// session, each needs 15 MB more; without arenas, there are ten times as many page faults.
+    /// session, each session needs 15 MB more; without arenas, there are ten times as many page faults.
     private static func addArena(to environment: OpaquePointer, by api: UnsafePointer<fieldscribe_ort_api>) {
         var memory: OpaquePointer?
         defer { api.pointee.ReleaseMemoryInfo?(memory) }

@@ -14,7 +14,8 @@ final class OnnxSession {
 
     /// - Parameter prepacks: whether to keep a second copy of the weights in the layout that suits the processor, which
     ///   halves the time and doubles the memory.
-    /// - Throws: `DeviceError` with `damaged` if the library rejects the file.
+    /// - Throws: `DeviceError` with `missing` or `denied` if the file cannot be read, `damaged` if the library rejects
+    ///   it.
     init(_ path: String, of runtime: OnnxRuntime, prepacks: Bool) throws(DeviceError) {
         self.runtime = runtime
         let file = try MappedFile(path)

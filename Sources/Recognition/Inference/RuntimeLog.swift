@@ -6,7 +6,7 @@ import System
 /// Captures what ONNX Runtime logs or prints on standard error. Debian's version prints hundreds of lines while it
 /// loads.
 ///
-/// If `FIELDSCRIBE_LOG` contains `decoder=debug`, each line is logged; otherwise the output is dropped.
+/// If `FIELDSCRIBE_LOG` enables debug messages of `decoder`, each line is logged; otherwise the output is dropped.
 enum RuntimeLog {
     /// The library's level for warnings.
     static let minLevel: Int32 = 2
@@ -26,7 +26,7 @@ enum RuntimeLog {
             if let message { report(String(cString: message)) }
         }
 
-    /// The number of calls that redirect standard error, and its original descriptor; -1 if it is not redirected.
+    /// The number of running calls, and a copy of the original standard error; -1 if there is no redirection.
     private static let redirection = Mutex<(users: Int, original: Int32)>((0, -1))
 
     /// Redirects standard error to an unnamed file during `body`. Concurrent calls share one redirection.

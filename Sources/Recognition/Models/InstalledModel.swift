@@ -21,8 +21,8 @@ package struct InstalledModel: Hashable, Sendable {
     /// Whether a file of the model, or a library or program that it needs, is missing.
     package var lacksFile: Bool
 
-    /// Returns the output of `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the folder, or of
-    /// `sha256sum` for a file.
+    /// Returns the digest that `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints in the folder, or
+    /// that `sha256sum` prints for a file.
     package func checksum() throws -> String {
         if files == [path] { return try Self.checksum(path) }
         let names = files.map { "." + $0.dropFirst(path.count) }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// A folder where users other than root install models. Each model in it is complete.
+/// A folder to which users can add models: the archive's or a user's own. Each model in it is complete.
 package struct ModelStore: Sendable {
     /// A file to add to a model.
     struct File: Sendable {

@@ -22,8 +22,8 @@ struct ModelWheel {
 
     private let path: String
 
-    /// - Throws: `DeviceError` with `missing` if the file or `unzip` is missing; `unsupported` for a different wheel or
-    ///   one for another architecture.
+    /// - Throws: `DeviceError` with `missing` if the file or `unzip` is missing; `unsupported` for any other kind of
+    ///   file or wheel, or a wheel for another architecture.
     init(_ path: String) throws(DeviceError) {
         // O_NONBLOCK: opening a FIFO would wait for a writer.
         let kind = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).status().kind
@@ -85,7 +85,7 @@ struct ModelWheel {
         return ("moonshine-\(lastName(of: folder))", files)
     }
 
-    /// Returns whether `unzip` treats a name literally and the name is that of a file without `..`.
+    /// Returns whether a name is the relative path of a file, without `..` or characters that `unzip` interprets.
     private static func isSafe(_ name: String) -> Bool {
         !name.hasPrefix("/") && !name.hasSuffix("/") && !name.hasPrefix("-")
             && !name.split(separator: "/").contains("..")

@@ -1,6 +1,6 @@
 import Core
 
-/// Generates tokens for several hypotheses at once.
+/// A network that computes the logits of the next token for several hypotheses at once.
 protocol TokenSource {
     /// Calls `body` with the logits for the next token of hypothesis `row`. Initially, there is only hypothesis 0.
     func withLogits<Value>(
@@ -50,8 +50,8 @@ struct BeamSearch {
     ///
     /// - Parameters:
     ///   - limit: the maximum number of calls of `advance`. A sequence has at most one token more.
-    ///   - minimumCount: the number of sequences to complete, from 1 to `width`. If there is a `bias`, it always
-    ///     completes `width` sequences.
+    ///   - minimumCount: the number of sequences to complete, from 1 to `width`. If there is a `bias`, the search
+    ///     always completes `width` sequences.
     func sequences(
         of source: inout some TokenSource, limit: Int, minimumCount: Int = 1
     ) throws(DeviceError) -> [TokenSequence] {

@@ -8,11 +8,11 @@ package struct MoonshineProfile: Hashable, Sendable {
     var prepacks = true
     /// Audio with a lower peak is amplified to full scale. Full scale is 1.
     package var quietPeak = 0.1
-    /// The bonus per token of a vocabulary phrase, as a natural logarithm. Of the values 1, 1.5, 2 and 3, 2 gave the
-    /// fewest errors without invented words.
+    /// The bonus per token of a vocabulary phrase, as a natural logarithm. Of the values 1, 1.5, 2 and 3, the value 2
+    /// gave the fewest errors without inventing words.
     package var phraseWeight = 2.0
-    /// The bonus for phrases learned from corrections. Of the values 1.5 and 2, 2 gave fewer errors on the `fit` part
-    /// of `benchmark learning`.
+    /// The bonus per token of a phrase learned from corrections. The value 2 gave fewer errors than 1.5 on the `fit`
+    /// part of `benchmark learning`.
     var learnedWeight = 2.0
     package var gate = SpeechGate()
 

@@ -59,7 +59,9 @@ enum PhraseGraft {
         }
     }
 
-    /// Returns the word boundaries of `plain` that correspond to the cuts; nil if a cut falls within a word.
+    /// Returns the word boundaries of `plain` that correspond to `cuts`; nil if a cut falls within a word of `plain`.
+    ///
+    /// - Parameter cuts: the indices in `listed` between words of a phrase and other words.
     private static func boundaries(
         matching cuts: [Int], _ plain: [String], _ words: Range<Int>, _ listed: [String], _ listedWords: Range<Int>
     ) -> [Int]? {

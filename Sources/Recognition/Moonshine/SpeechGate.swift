@@ -34,8 +34,8 @@ package struct SpeechGate: Hashable, Sendable {
     package var maxRepeats = 0.4
     /// A loop that uses more than this share of the token limit is rejected: a network's loop rarely ends by itself.
     package var maxShareOfLimit = 0.68
-    /// The weight of the mean entropy in its sum with the log probability of an immediate end. The limits of this sum
-    /// follow.
+    /// The weight of the mean entropy in a sum with the log probability of an immediate end. The next three properties
+    /// are the limits for this sum.
     package var entropyWeight = 1.5
     /// The limit for most texts.
     package var maxEnd = -7.2
@@ -43,8 +43,8 @@ package struct SpeechGate: Hashable, Sendable {
     package var maxEndOfShort = -6.0
     /// The limit for loops, and for texts with characters that an English network outputs for silence.
     package var maxEndOfStrange = -9.0
-    /// If the mean confidence of the words is lower, the speech is in another language. The network outputs fluent text
-    /// for it, but with improbable words.
+    /// If the mean confidence of the words is lower, the speech counts as another language. For such speech, the
+    /// network outputs fluent text, but with improbable words.
     ///
     /// `benchmark folds --constant gate-foreign` chose 0.5 to 0.65. The lowest value also keeps most English groups in
     /// which voices follow each other without a pause.
@@ -90,7 +90,7 @@ package struct SpeechGate: Hashable, Sendable {
         return Self.silenceTexts.contains(words.joined(separator: " ")) && evidence.immediateEnd > minEndOfUsual
     }
 
-    /// Whether a text that passed `isSpeech` is long or has a probable word.
+    /// Whether the speech of a text that passed `isSpeech` is long, or one of the words is probable.
     func isLikely(_ evidence: Evidence, _ confidences: [Double]) -> Bool {
         evidence.seconds >= Self.shortSeconds || confidences.contains { $0 >= minConfidenceOfShort }
     }

@@ -103,7 +103,7 @@ struct Tokenizer: Sendable {
         return parts.flatMap { part in ids[part].map { [$0] } ?? part.map { Int($0) + Self.bytes.lowerBound } }
     }
 
-    /// Returns the index of the pair's first part; nil if no pair forms a token.
+    /// Returns the index of the first part of the pair to merge next; nil if no pair forms a token.
     private func bestPair(_ parts: [[UInt8]]) -> Int? {
         var best: (index: Int, id: Int)?
         for index in parts.indices.dropLast() {

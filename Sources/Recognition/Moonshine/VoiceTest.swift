@@ -22,7 +22,7 @@ enum VoiceTest {
     private static let sufficientShare = 0.85
     /// Frames below this share of the loudest frame's energy are ignored.
     private static let quietShare = 0.002
-    /// The maximum change of pitch between the frames of a run, in octaves.
+    /// The maximum change of pitch between successive voiced frames, in octaves. A larger change starts another run.
     private static let maxChange = 0.15
     /// The minimum number of frames in a run, and the distance in frames over which glides are measured.
     private static let minRun = 5

@@ -105,7 +105,8 @@ final class DecoderHandle {
         return hypothesis
     }
 
-    /// Returns the words of the best hypothesis without fillers, by their names in the decoder, and their frames.
+    /// Returns the words of the best hypothesis, without fillers: their names in the dictionary, without pronunciation
+    /// numbers, and their frames.
     func words() -> [(name: String, frames: Range<Int64>)] {
         var words: [(name: String, frames: Range<Int64>)] = []
         forEachWord { _, name, frames in
@@ -159,7 +160,7 @@ final class DecoderHandle {
     }
 }
 
-/// PocketSphinx's log, which is dropped unless `FIELDSCRIBE_LOG` contains `decoder=debug`.
+/// PocketSphinx's log, which is dropped unless `FIELDSCRIBE_LOG` enables debug messages of `decoder`.
 enum DecoderLog {
     /// The library's log callback; nil if the log is dropped.
     static var listener: fieldscribe_ps_listener? {

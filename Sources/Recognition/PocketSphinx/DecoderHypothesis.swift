@@ -1,6 +1,6 @@
 import Core
 
-/// The decoder's best hypothesis for an utterance, with the evidence of how reliable it is.
+/// The decoder's best hypothesis for an utterance, with evidence of its reliability.
 struct DecoderHypothesis {
     struct DecodedWord {
         var text: String
@@ -41,7 +41,7 @@ struct DecoderHypothesis {
                 evidence: WordEvidence(posterior: posterior, frames: frames.count)))
     }
 
-    /// Returns the words with their confidence; empty if the audio is not speech.
+    /// Returns the words with their confidence, without implausibly long ones; empty if the audio is not speech.
     func words(by calibration: Calibration) -> [Word] {
         let evidence = decodedWords.map(\.evidence)
         let wordFrames = evidence.reduce(0) { $0 + min($1.frames, Self.maximumWordFrames) }
@@ -68,7 +68,7 @@ struct VocabularyWord {
 
     init(_ name: String) { self.name = name[...] }
 
-    /// The name without the number of the pronunciation; nil for fillers.
+    /// The name without the number of the pronunciation; nil for fillers (silence and noise).
     var spokenText: String? {
         guard let first = name.first, first != "<", first != "[", !name.hasPrefix("++") else { return nil }
         guard name.last == ")", let open = name.lastIndex(of: "("), open != name.startIndex,

@@ -9,8 +9,8 @@ package struct DecoderProfile: Hashable, Sendable {
     /// The settings that replace those in `options` if a vocabulary has phrases.
     var phraseOptions: [String: String] = [:]
 
-    /// The seconds of audio after which the search starts with the mean of this audio; nil to start at the end of the
-    /// utterance.
+    /// The seconds of audio after which the search starts, normalized by the mean of this audio; nil to start at the
+    /// end of the utterance.
     var headStart: Int?
 
     package var calibration: Calibration

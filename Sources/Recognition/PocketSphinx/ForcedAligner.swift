@@ -16,8 +16,8 @@ package final class ForcedAligner: AlignmentEngine {
     private static let beams: [(phone: Double, word: Double)] = [(1e-20, 1e-20), (1e-80, 1e-60), (1e-280, 1e-280)]
     /// The number of Gaussians per frame; four give no better results.
     private static let gaussians = "2"
-    /// The probability of silence between words. With higher values, words begin too early, in the preceding pause. Of
-    /// the values 1, 1e4, 1e8 and 1e12, this one puts the most starts within 50 ms of their true time.
+    /// The weight of silence between words (`silprob`). With higher values, words begin too early, in the preceding
+    /// pause. Of the values 1, 1e4, 1e8 and 1e12, this one puts the most starts within 50 ms of their true time.
     private static let silence = "1e4"
     /// The number of samples from the start of a frame to its center. A frame covers 25.6 ms. Without this correction,
     /// the median start was 20 ms early.
@@ -60,7 +60,7 @@ package final class ForcedAligner: AlignmentEngine {
         let bytes = try? content(ofFile: path, limit: 1 << 27)
         if let definition = bytes.flatMap({ ModelDefinition($0)?.withoutTriphones }),
             let file = try? MemoryFile(definition, named: path, isSecret: false),
-            // The library maps the file when it opens the decoder, and does not open it again.
+            // The library maps the file while it creates the decoder, and does not need the path again.
             let decoder = withExtendedLifetime(
                 file, { try? DecoderHandle(acousticsOf: model, settings: settings + ["mdef", file.path]) })
         {

@@ -87,8 +87,8 @@ extension ModelFolder {
         return ModelDefinition(bytes).map { Set($0.sounds) }
     }
 
-    /// Parses a definition in text form, which has one phone per line after the counts. Lines that name no neighbors
-    /// are context-independent phones.
+    /// Parses a definition in text form, which has one phone per line after the counts. A line without neighbors
+    /// describes a context-independent phone; only these are returned.
     private static func textSounds(_ bytes: [UInt8]) -> Set<String>? {
         var sounds: Set<String> = []
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("#") {

@@ -3,9 +3,9 @@ internal import CPocketSphinx
 
 /// The progress of the search through one utterance.
 ///
-/// Frames are normalized by the mean of the whole utterance. If the profile has a head start, the search begins with
-/// the mean of the first frames, which includes more frames as they arrive, up to `settledFrames`. Both means depend
-/// only on the audio, not on the pieces in which it arrives.
+/// Without a head start, frames are normalized by the mean of the whole utterance. With a head start, the search begins
+/// with the mean of the first frames; later frames update this mean until there are `settledFrames`. In both cases, the
+/// mean depends only on the audio, not on the pieces in which it arrives.
 struct OpenUtterance {
     /// The weight of a prior mean, in frames: one second.
     private static let priorWeight: Float = 100

@@ -50,7 +50,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialRecognizer {
     }
 
     func begin(from state: AdaptationState?) throws(DeviceError) {
-        // Finish the previous utterance if it failed.
+        // End the previous utterance if it failed or was abandoned.
         if utterance != nil { ps_end_utt(decoder.pointer) }
         utterance = nil
         evidence = []

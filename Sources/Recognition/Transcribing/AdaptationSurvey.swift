@@ -2,9 +2,9 @@ import Core
 
 /// Adapts an engine to the microphone, room and speaker of a whole recording before transcription.
 ///
-/// The survey first adapts to all speech, which is cheap. Then it decodes some utterances with the
-/// engine's candidate states. If a candidate scores clearly better than no state, the survey starts again from it. If
-/// there is too little speech, it tries no candidates.
+/// The survey first adapts to all speech, which is cheap. Then it decodes some utterances, first without a state and
+/// then with the engine's candidate states. If a candidate scores clearly better than no state, the survey starts again
+/// from that candidate. If there is too little speech, the survey tries no candidates.
 struct AdaptationSurvey: Sendable {
     /// The limits for the utterances that candidates are compared on, in samples: the minimum length of each utterance,
     /// and the minimum and maximum total length. The last utterance may exceed the maximum.
@@ -12,14 +12,14 @@ struct AdaptationSurvey: Sendable {
         minimumEach: 2 * SamplePosition.rate, minimumTotal: 20 * SamplePosition.rate,
         maximumTotal: 40 * SamplePosition.rate
     )
-    /// The minimum improvement of the score per 10 ms frame over no state; smaller improvements are random.
+    /// The minimum improvement per 10 ms frame over the score without a state; smaller improvements are random.
     private static let margin = 0.2
     private static let samplesPerFrame = 160.0
 
     let pool: WorkerPool
     let speech: SpeechSettings
 
-    /// Returns the state for transcribing the recording; nil if the engine does not adapt.
+    /// Returns the state for transcribing the recording; nil if the engine does not adapt or there is no speech.
     func adaptation(of audio: SecondPass.Opening) async throws -> AdaptationState? {
         let (surveyResult, sample) = try await survey(audio(), from: nil)
         guard let surveyResult, let best = try await best(of: surveyResult.candidates, for: sample) else {

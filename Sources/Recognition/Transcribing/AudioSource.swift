@@ -34,7 +34,7 @@ package protocol TranscriptSink: Sendable {
     /// Reports the text so far of the segment that is being spoken. The text may still change.
     func partial(segment: Int, range: SampleRange, text: String) async
 
-    /// Reports that a session was rotated during speech.
+    /// Reports that a long utterance was cut during speech.
     func rotated(at position: SamplePosition) async
 
     /// Reports an error from which the transcription has recovered.

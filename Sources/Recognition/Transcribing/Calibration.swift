@@ -22,8 +22,8 @@ package struct Calibration: Hashable, Sendable {
 
     package init(weights: [Double]) { self.weights = weights }
 
-    /// Returns the features of each word: 1, the log odds of its posterior, their mean over the utterance, and the
-    /// logarithm of its length.
+    /// Returns the features of each word: 1, the log odds of its posterior, the log odds of the utterance's mean
+    /// posterior, and the logarithm of the word's length in frames.
     package static func features(of words: [WordEvidence]) -> [[Double]] {
         let mean = words.reduce(0) { $0 + $1.posterior } / Double(max(1, words.count))
         return words.map { [1, logOdds($0.posterior), logOdds(mean), log(Double(max(1, $0.frames)))] }

@@ -24,7 +24,7 @@ package final class FileAudioSource: AudioSource {
     /// Opens a file; `-` is standard input.
     ///
     /// - Parameters:
-    ///   - keeping: 2 to keep both channels of a stereo file; 1 to mix them.
+    ///   - keeping: 2 to keep both channels of a stereo file; 1 to mix them. Standard input is always mixed.
     ///   - track: the track to decode if the file is a container.
     /// - Throws: `DeviceError` that names the file and the remedy.
     package init(path: String, keeping: Int = 1, track: SoundTrack = .automatic) throws(DeviceError) {

@@ -2,9 +2,9 @@ import Core
 
 /// Transcribes a whole recording again from disk, more slowly and accurately than live.
 ///
-/// It first surveys all speech to adapt to the microphone, room and speaker, and then decodes every utterance from that
-/// state. The same audio gives the same text, with any number of workers and after any interruption: the survey is
-/// stored or repeated, and transcription continues after the last committed segment.
+/// A pass first surveys all speech to adapt to the microphone, room and speaker, and then decodes every utterance from
+/// the resulting state. The same audio gives the same text, with any number of workers and after any interruption: the
+/// survey is stored or repeated, and transcription continues after the last committed segment.
 package struct SecondPass: Sendable {
     /// A closure that opens the recording at its beginning.
     package typealias Opening = @Sendable () async throws -> any AudioSource
@@ -26,7 +26,7 @@ package struct SecondPass: Sendable {
     /// cancelled; committed segments stay valid.
     ///
     /// - Parameters:
-    ///   - audio: opens the recording. It is called up to three times.
+    ///   - audio: opens the recording, and is called up to three times.
     ///   - adaptation: the state from an earlier survey of the recording; nil to survey it now.
     ///   - committed: the last committed segment of this pass; nil if there is none.
     /// - Throws: errors from the source and the sink; `DeviceError` with `missing` or `damaged` if the engine cannot be

@@ -2,9 +2,9 @@ import Core
 
 /// Transcribes audio into committed segments.
 ///
-/// A loop runs steps concurrently: it reads audio, starts one utterance, finishes one utterance per worker, bridges one
-/// seam, decodes one partial result, and sends the current speech to a worker. `Transcription` holds the state of
-/// committed and waiting utterances.
+/// A loop runs steps concurrently: it reads audio, starts one utterance, finishes one utterance per worker, decodes the
+/// audio across one seam between utterances, decodes one partial result, and sends the current speech to a worker.
+/// `Transcription` holds the state of committed and waiting utterances.
 package struct Transcriber: Sendable {
     /// How audio is segmented and decoded.
     package struct Settings: Sendable {
@@ -15,7 +15,8 @@ package struct Transcriber: Sendable {
         /// Whether workers decode utterances while they are spoken, for live audio. This only affects when segments are
         /// committed. It is ignored if utterances are grouped.
         package var decodesDuringSpeech = false
-        /// The number of settled samples after which the sink's `markTranscribed` is called again. By default, 10 s.
+        /// The number of transcribed or silent samples after which the sink's `markTranscribed` is called again. By
+        /// default, 10 s.
         package var progressInterval = Int64(10 * SamplePosition.rate)
 
         package init() {}
@@ -179,7 +180,7 @@ package struct Transcriber: Sendable {
 
     /// Decodes a group with low confidence again, together with the audio before it, and merges both results.
     ///
-    /// An engine that adapts, such as PocketSphinx as the fallback, already uses the audio before it.
+    /// An engine that adapts, such as PocketSphinx as the fallback, already uses the audio before the group.
     private func decodedWithContext(
         _ job: Transcription.Job, _ decoded: WorkerPool.Decoded, adapts: Bool
     ) async throws -> WorkerPool.Decoded {

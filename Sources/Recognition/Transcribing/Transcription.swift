@@ -13,7 +13,8 @@ struct Transcription {
         var id: Int { cut.utterance.id }
     }
 
-    /// Audio around a hole at a seam, which is decoded again to find missing words.
+    /// Audio around a hole, a range without words at the seam between two utterances. The audio is decoded again to
+    /// find missing words.
     struct Bridge: Sendable {
         var id: Int
         var start: SamplePosition
@@ -96,7 +97,7 @@ struct Transcription {
         uncommittedStarts.first ?? (hasEnded ? cutter.end : cutter.settledWatermark)
     }
 
-    /// Handles a chunk, or nil at the end, and returns the positions where sessions were rotated.
+    /// Handles a chunk, or nil at the end, and returns the positions where long utterances were cut during speech.
     mutating func append(_ chunk: AudioChunk?) -> [SamplePosition] {
         isReading = false
         if chunk == nil { hasEnded = true }
@@ -128,8 +129,8 @@ struct Transcription {
         return Job(cut: queue.removeFirst(), adaptation: adaptation)
     }
 
-    /// The ID of the utterance that may start while it is spoken; nil if an earlier one must start first, because its
-    /// state is unknown until then.
+    /// The ID of the utterance that may start while it is spoken; nil if there is none, or if an earlier utterance must
+    /// start first, because the adaptation state after it is not known yet.
     var nextToBegin: Int? {
         isStartingJob || !queue.isEmpty ? nil : cutter.speaking.flatMap { $0.id >= nextIDToCommit ? $0.id : nil }
     }

@@ -5,7 +5,8 @@ struct UtteranceCutter {
     struct Cut: Sendable {
         var group: UtteranceGroup
         var samples: [Int16]
-        /// The end of the previous group's audio; empty if there is none nearby, or if each group is decoded once.
+        /// The end of the previous group's audio; empty if it is too short or too far away, or if each group is decoded
+        /// only once.
         var context: [Int16]
 
         var utterance: Utterance { group.whole }
@@ -29,7 +30,7 @@ struct UtteranceCutter {
     private var levels = FrameLevels()
     private var buffer: [Int16] = []
     private var bufferStart: SamplePosition
-    /// The maximum length of a group and its context, in samples; 0 for no contexts.
+    /// The maximum length of a group and its context together, in samples; 0 for no contexts.
     private let maximumJoined: Int64
     /// The previous group, for the next group's context.
     private var previous: Cut?
@@ -66,7 +67,7 @@ struct UtteranceCutter {
             id: first.id, audio: SampleRange(first.audio.start, last.audio.end), isSpeaking: last.isSpeaking)
     }
 
-    /// The end of the audio that certainly belongs to the current utterance.
+    /// The end of the audio that certainly belongs to the current utterance; nil if there is none.
     var certainWatermark: SamplePosition? { segmenter.certainWatermark.map { min($0, end) } }
 
     mutating func append(_ chunk: AudioChunk) -> [Cut] {

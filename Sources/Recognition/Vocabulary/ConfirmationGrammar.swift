@@ -1,4 +1,4 @@
-/// English answers to a question: yes, no or a number.
+/// English answers to a question: yes, no, a number, or a few others such as `maybe`.
 enum ConfirmationGrammar {
     static let text = """
         #JSGF V1.0;

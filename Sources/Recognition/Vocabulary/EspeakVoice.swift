@@ -9,7 +9,8 @@ struct EspeakVoice: Sendable {
     /// The language of the words, such as `en-US`.
     let language: String
 
-    /// Returns the pronunciations of each word; empty if eSpeak NG cannot pronounce it or is not installed.
+    /// Returns the pronunciations of each word; empty if eSpeak NG cannot pronounce it or is not installed, or if the
+    /// language is not English.
     func pronunciations(of words: [String]) -> [[[String]]] {
         // Only English phonemes can be converted to the model's phones.
         guard language.isEmpty || language.hasPrefix("en") else { return words.map { _ in [] } }

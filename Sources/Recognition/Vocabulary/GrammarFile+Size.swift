@@ -4,7 +4,7 @@ extension GrammarFile {
     static let maxNodes = 50_000
     static let maxDepth = 200
 
-    /// Why the grammar cannot be used, as a predicate; nil if it is small enough.
+    /// Why the grammar cannot be used, as the end of a sentence that begins with "this grammar"; nil if it can be used.
     package var sizeProblem: String? {
         if imports { return "imports rules from other files, which are not read; copy the rules into this file" }
         let rules = rules

@@ -53,8 +53,9 @@ package struct GrammarFile: Hashable, Sendable {
     }
 
     struct Rule {
-        /// The number of words, brackets, alternatives and rule names.
+        /// The number of words, brackets, alternatives, repetitions and rule names.
         var nodes = 0
+        /// The maximum depth of brackets.
         var depth = 0
         /// The rules that this rule uses, with the depth of the enclosing brackets; one entry per use.
         var names: [(name: String, bracketDepth: Int)] = []

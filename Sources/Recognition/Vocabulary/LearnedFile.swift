@@ -33,13 +33,13 @@ package struct LearnedFile: Hashable, Sendable {
     package private(set) var processedPasses: [Int: Int] = [:]
     private let ending: String
 
-    /// The maximum number of lines to write.
+    /// The maximum number of phrases. If the file has as many, no line is added.
     private static let maxLines = 1_000
     private static let passesPrefix = "# learned from "
     private static let passesNote = "# learned from (recording:reading; without this line, removed words come back):"
     private static let passesPerLine = 16
     private static let header = [
-        // `LearnedLine` parses up to eight words before another # as a phrase, so each line has more.
+        // `LearnedLine` parses a comment of up to eight words as a disabled phrase, so each of these lines has more.
         "# Words and names that users corrected. fieldscribe prefers them from the next recording on. You may edit",
         "# this file: it is a vocabulary, with one word or phrase per line. A line that begins with # is not used.",
         "# A line that you delete returns only if it is corrected again. Delete #? before a proposal to accept it.",
@@ -124,8 +124,8 @@ package struct LearnedFile: Hashable, Sendable {
     /// Removes a recording from the lines that refer to it, and removes the lines that refer to no other recording.
     /// Lines that users wrote have no recordings, so they stay.
     ///
-    /// - Parameter remainingKeys: the keys of the corrections that the recording still has, with the words' keys
-    ///   separated by spaces.
+    /// - Parameter remainingKeys: the keys, as in `CorrectedPhrase`, of the phrases that are still corrected in the
+    ///   recording. Their lines stay.
     /// - Returns: the number of removed lines.
     mutating func forget(_ recording: Int, keeping remainingKeys: Set<String>) -> Int {
         var removedIndices: Set<Int> = []
@@ -139,8 +139,8 @@ package struct LearnedFile: Hashable, Sendable {
 
     /// Accepts all proposals, or the lines with the given keys, even if a user has disabled them with `#`.
     ///
-    /// - Parameter keys: the keys of the lines, with the words' keys separated by spaces; nil for all proposals.
-    /// - Returns: the keys of the accepted lines.
+    /// - Parameter keys: the keys of the lines, as in `CorrectedPhrase`; nil for all proposals.
+    /// - Returns: the keys of the accepted lines, and the given keys of lines that were already used.
     package mutating func accept(_ keys: Set<String>?) -> [String] {
         lines.indices.compactMap { index in
             guard let key = lines[index].key, keys?.contains(key) ?? lines[index].isProposal else { return nil }
@@ -163,7 +163,7 @@ extension LearnedFile {
         package var state: State
     }
 
-    /// Returns the lines by precedence.
+    /// Returns the usable lines by precedence, followed by proposals and disabled lines that have counts.
     ///
     /// - Parameter maximumUsed: the maximum number of lines that are used.
     package func entries(maximumUsed: Int) -> [Entry] {

@@ -17,10 +17,10 @@ package struct LearnedVocabulary: Sendable {
 
     package var path: String { "\(storage)/\(LearnedFile.name)" }
 
-    /// Removes the words that were learned only from this recording and the files made from them, because they may
-    /// contain redacted words.
+    /// Removes the words that were learned only from this recording, and all cached files made from learned words. Both
+    /// may contain redacted words.
     ///
-    /// - Parameter remainingKeys: the keys of the corrected words that the recording still has.
+    /// - Parameter remainingKeys: the keys of the phrases that are still corrected in the recording.
     /// - Returns: messages for the user, which do not contain the words; empty if there was nothing to remove.
     package func forget(_ recording: Int, keeping remainingKeys: Set<String>) -> [String] {
         do throws(DeviceError) {

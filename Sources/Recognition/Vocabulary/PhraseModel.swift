@@ -1,11 +1,11 @@
 import Core
 import Glibc
 
-/// A language model for phrases in ARPA format, which the decoder uses in addition to the model's own.
+/// An additional language model for phrases, in ARPA format. The decoder uses it together with the model's own.
 ///
 /// The decoder applies the language weight to each model before it interpolates them, so the higher probability
-/// decides. Each probability here is therefore the frequency of a word sequence in the phrases, divided by the
-/// frequency in all speech of the words that precede its last word.
+/// decides. Each probability here is therefore a ratio: the frequency of a word sequence in the phrases, divided by the
+/// frequency, in all speech, of the same sequence without its last word.
 struct PhraseModel {
     /// Returns the probability of a word after the given words, nearest first, according to the model's own language
     /// model; 0 for an unknown word.

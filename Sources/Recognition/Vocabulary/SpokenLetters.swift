@@ -40,7 +40,8 @@ extension SpokenToken {
         return variants
     }
 
-    /// Returns the spellings that a dictionary may have: in lowercase, without apostrophes or without accents.
+    /// Returns the lowercase spellings that a dictionary may have: complete, without surrounding apostrophes, and
+    /// without accents.
     private static func spellings(_ word: Substring) -> [String] {
         let lowercased = word.lowercased()
         let withoutLeadingApostrophes = lowercased.drop { $0 == "'" }

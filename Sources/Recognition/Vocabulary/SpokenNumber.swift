@@ -20,7 +20,7 @@ enum SpokenNumber {
 
     /// Returns the spoken forms of an integer: as a count, in British English, as a year, and digit by digit.
     ///
-    /// - Parameter isCount: whether the notation, such as `1,234`, rules out a year.
+    /// - Parameter isCount: whether the notation, such as `1,234`, makes a year unlikely.
     static func variants(of digits: some StringProtocol, isCount: Bool = false) -> [[String]] {
         guard let number = Int(digits), digits.count <= maxDigits else { return [digitNames(digits, zero: "zero")] }
         var variants: [[String]] = []

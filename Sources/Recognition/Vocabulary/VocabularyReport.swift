@@ -14,7 +14,7 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
         }
     }
 
-    /// The number of usable phrases, with templates expanded.
+    /// The number of phrases, with templates expanded; 0 for a grammar.
     package var phrases = 0
     package var words = 0
     /// The number of words whose pronunciation is in the dictionary.

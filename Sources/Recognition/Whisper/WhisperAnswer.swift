@@ -32,7 +32,8 @@ struct WhisperAnswer {
         var transcription: [Segment]
     }
 
-    /// The words in time order, with ranges in samples from the start of the utterance. Some may lie after its end.
+    /// The words in time order, with ranges in samples from the start of the utterance. A range may extend beyond the
+    /// utterance.
     let words: [Word]
 
     /// Parses the output; nil if it is invalid.

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Opens whisper.cpp through its command-line program. The library's API changes with every release.
+/// Opens whisper.cpp through its command-line program, because the library's API changes with every release.
 package struct WhisperProvider: RecognizerProvider {
     private let model: WhisperModel
 
@@ -40,7 +40,7 @@ final class WhisperRecognizer: Recognizer {
         _ samples: UnsafeBufferPointer<Int16>, options: RecognitionOptions
     ) throws(DeviceError) -> Hypothesis {
         if samples.isEmpty { return Hypothesis() }
-        // Workers are killed by SIGKILL. A folder for the whole process, not only for the utterance, would remain.
+        // Each utterance has its own folder: a folder for the whole process would remain when SIGKILL ends the worker.
         let folder = try ScratchFolder(for: "whisper")
         defer { withExtendedLifetime(folder) {} }
         let (audioPath, answerPath) = ("\(folder.path)/utterance.wav", "\(folder.path)/answer")

@@ -1,6 +1,6 @@
 import System
 
-/// A worker and the only thread that uses it, except to kill it.
+/// A worker and the only thread that uses it. Any thread may kill the worker.
 // Safety: all blocking calls run on the lease's own thread, and `kill` may be called from any thread.
 final class Lease: @unchecked Sendable {
     let process: any Worker

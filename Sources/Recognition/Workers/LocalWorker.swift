@@ -93,7 +93,7 @@ final class LocalWorker: Worker, @unchecked Sendable {
 
     func endPartials() throws { try partialRecognizer?.endPartials() }
 
-    /// Stops the search before its next step. A call of the engine that is running is not interrupted.
+    /// Stops the search before its next step. A running call of the engine is not interrupted.
     func kill() { isKilled.store(true, ordering: .relaxed) }
 
     private func checkKilled() throws {

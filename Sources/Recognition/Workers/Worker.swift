@@ -1,7 +1,7 @@
 import Core
 
-/// A loaded engine in a pool: a process, or a recognizer in this process. All methods block; only one thread may use it
-/// at a time.
+/// A loaded engine in a pool: a process, or a recognizer in this process. Methods block, and only one thread may use a
+/// worker at a time.
 ///
 /// After a method throws an error that the engine did not report, the worker is unusable.
 protocol Worker: AnyObject {
@@ -18,13 +18,14 @@ protocol Worker: AnyObject {
     func append(_ samples: [Int16]) throws
 
     /// Ends an utterance of `samples` samples. Returns the first reply, which has the adaptation state if the engine
-    /// adapts and the utterance is long enough.
+    /// adapts and can learn something from the utterance.
     func close(_ samples: Int) throws -> WorkerProtocol.Reply
 
     /// Waits for the result of the utterance.
     func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result
 
-    /// Adapts a state to an utterance without decoding it. Returns nil if the engine does not adapt.
+    /// Adapts a state to an utterance without decoding it. Returns nil if the engine does not adapt or can learn
+    /// nothing from the utterance.
     func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.SurveyResult?
 
     func beginPartials(adaptation: AdaptationState?) throws

@@ -9,13 +9,13 @@ extension WorkerPool {
         /// The engine that decoded the utterance: the preferred engine or its fallback.
         var engine: EngineDescription
         var cpuSeconds: Double
-        /// The number of sessions, including those that died and a second decoding with context.
+        /// The number of sessions, including failed ones and a second decoding with context.
         var attempts: Int
 
         /// Returns this result merged with the result for longer audio that ends with the same samples.
         ///
-        /// Returns this result if the other one has no words for the same samples, because the engine rejected them, or
-        /// no measured times that tell which words are for the same samples.
+        /// The words stay unchanged if the other result is from another engine or has no words for the same samples.
+        /// They also stay unchanged if its times are estimated, and so do not tell which words are for these samples.
         ///
         /// - Parameter offset: the position of the same samples in the longer audio.
         func merged(with other: Decoded, from offset: Int64) -> Decoded {

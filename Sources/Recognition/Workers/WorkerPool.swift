@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// A pool of decode workers, which it starts on demand and restarts when they die.
+/// A pool that starts decode workers on demand, and replaces workers that die.
 package actor WorkerPool {
     /// An utterance that a worker has accepted.
     struct Session: Sendable {
@@ -25,7 +25,7 @@ package actor WorkerPool {
     private let fallback: WorkerCommand?
     /// Whether the preferred workers cannot be started at all, so that the pool does not try them again.
     private var isBroken = false
-    /// The error that made the pool use the fallback, or the error from the last stalled worker, until it is reported.
+    /// The error that made the pool use the fallback, or the error from a stalled worker, until it is reported.
     private var engineError: DeviceError?
     package var profile: String { command.profile }
     private let size: Int
@@ -70,7 +70,7 @@ package actor WorkerPool {
         return engineError
     }
 
-    /// Keeps an error for `consumeEngineError` if it reports a stalled worker.
+    /// Keeps an error for `consumeEngineError` if it reports a stalled worker and no other error is kept.
     private func noteStall(_ error: any Error) {
         if let error = error as? DeviceError, error.cause == .stall, engineError == nil {
             engineError = error
@@ -172,7 +172,7 @@ package actor WorkerPool {
         }
     }
 
-    /// Starts the utterance that is being spoken on a free worker; returns nil if none is free.
+    /// Starts to decode the utterance that is being spoken. Returns the worker; nil if none is free.
     func beginEarly(adaptation: AdaptationState?, alternatives: Int) async throws -> Lease? {
         guard !hasEnded, waiters.isEmpty, !idleWorkers.isEmpty || workerCount < size else { return nil }
         let worker = try await acquire()
@@ -210,7 +210,8 @@ package actor WorkerPool {
         }
     }
 
-    /// Adapts a state to an utterance without decoding it. Returns nil if the engine does not adapt or the worker dies.
+    /// Adapts a state to an utterance without decoding it. Returns nil if the engine does not adapt or can learn
+    /// nothing from the utterance, or if the worker dies.
     ///
     /// - Throws: `DeviceError` if no worker can be started.
     func survey(_ samples: [Int16], into state: AdaptationState?) async throws -> SurveyResult? {

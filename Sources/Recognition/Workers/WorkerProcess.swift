@@ -74,7 +74,7 @@ final class WorkerProcess: Worker {
     /// - Parameters:
     ///   - copies: the pipes for the copies that the worker forks after it has loaded the model.
     ///   - seconds: the time limit for loading.
-    ///   - pace: the pace that all workers with this command share.
+    ///   - pace: the pace that all workers of a pool share.
     /// - Throws: the engine's `DeviceError` with `missing` or `damaged` for its model; `failed` after a timeout.
     init(
         _ command: WorkerCommand, copies: [ChildPipes] = [], within seconds: Int = loadingSeconds,

@@ -2,8 +2,9 @@ import Core
 
 /// The protocol between Fieldscribe and a decode worker.
 ///
-/// The worker receives frames. A frame has one byte for its kind, four bytes for its little-endian length, and the
-/// payload. The worker sends JSON objects, one per line. Positions count samples from the start of the utterance.
+/// The worker receives frames. A frame has one byte for its kind, four bytes for the payload's length (little-endian),
+/// and the payload. The worker sends JSON objects, one per line. Positions count samples from the start of the
+/// utterance.
 ///
 /// Fieldscribe's own worker, started with `--copies N`, forks once its model is loaded; see `ProcessCopies`.
 enum WorkerProtocol {
@@ -16,7 +17,7 @@ enum WorkerProtocol {
         case end = 0x65
     }
 
-    /// The maximum length of a frame in bytes: a little more than a minute of audio.
+    /// The maximum length of a frame's payload in bytes: a little more than a minute of audio.
     static let maximumFrameBytes = 2 << 20
 
     /// A request that starts an utterance.
@@ -26,7 +27,7 @@ enum WorkerProtocol {
         var alternatives = 0
         /// The engine's state after the previous utterance.
         var adaptation: AdaptationState?
-        /// Whether to return only `adaptation` after this utterance, with a result that has no words.
+        /// Whether to reply only with the `adaptation` after this utterance and a result without words.
         var survey: Bool?
         /// The ranges with speech, in samples, if several utterances are decoded as one; otherwise nil.
         var parts: [SampleRange]?
@@ -38,13 +39,14 @@ enum WorkerProtocol {
         }
     }
 
-    /// A line from the worker. Exactly one field is set, apart from `copies` and `candidates`, which accompany another.
+    /// A line from the worker. Exactly one field is set, apart from `copies` and `candidates`, which accompany another
+    /// field.
     struct Reply: Codable, Sendable {
         /// The engine, after its model is loaded.
         var ready: EngineDescription?
         /// With `ready`: the process IDs of the requested copies, which serve in the same way.
         var copies: [Int32]?
-        /// The engine's state after this utterance. It is sent before the search.
+        /// The engine's state after this utterance, sent before `result`.
         var adaptation: AdaptationState?
         /// Whether the utterance is complete and being decoded. Engines that do not adapt may send this instead of
         /// `adaptation`.

@@ -18,6 +18,7 @@ struct WorkerReplies {
     /// - Parameters:
     ///   - samples: the length of the utterance, to which words are limited.
     ///   - parts: the number of requested parts. Voices are dropped unless there is one per part.
+    /// - Throws: `InvalidReply` for a line that is invalid or too long.
     mutating func next(within samples: Int, parts: Int = 0) throws -> WorkerProtocol.Reply? {
         guard let end = received.firstIndex(of: 0x0A) else {
             guard received.count <= Self.maximumLineBytes else { throw InvalidReply() }
@@ -36,8 +37,8 @@ extension WorkerProtocol.Result {
     /// Limits the words' ranges to the utterance, and removes overlaps and line breaks. Drops the voices unless
     /// there is one per part.
     ///
-    /// If two words overlap, the first word ends where the second begins. A word that does not begin after the previous
-    /// word moves to that word's end, because the order of the text counts.
+    /// If two words overlap, the first word ends where the second begins. A word that does not begin later than the
+    /// previous word moves to that word's end, because the order of the text counts.
     mutating func normalize(within samples: Int64, parts: Int = 0) {
         if parts == 0 || voices?.count != parts { voices = nil }
         var normalized: [Word] = []

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import System
 
-/// The slowest reply from workers of one kind, in seconds per second of audio.
+/// The slowest reply from the workers of a pool, in seconds per second of audio.
 final class WorkerPace: Sendable {
     private let slowest = Mutex<Double?>(nil)
 

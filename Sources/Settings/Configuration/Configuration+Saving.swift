@@ -35,8 +35,8 @@ func configurationText(_ text: String, setting name: String, in section: String,
 }
 
 extension Configuration {
-    /// Saves one setting in the configuration's file, whose mode and, if possible, owner are kept, or in a new file. Returns its
-    /// path.
+    /// Saves one setting in the configuration's file, which is created if necessary, and returns the file's path. Keeps
+    /// the mode and, if possible, the owner of an existing file.
     ///
     /// - Throws: `DeviceError`, such as `denied`. The file is then unchanged.
     package func save(_ name: String, in section: String, value: String) throws(DeviceError) -> String {

@@ -5,18 +5,18 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
         var file: String
         /// The line number, from 1.
         var line: Int
-        /// The line's section, without brackets; empty before the first section.
+        /// The line's section, without brackets; empty before the first section and after an invalid header.
         var section: String
 
         /// The key; empty if the problem is the whole line.
         var key: String
-        /// The value in the file; empty if the problem is the key or the whole line.
+        /// The key's value in the file. If the problem is the whole line, the line's text, or empty.
         var value: String
 
         /// The problem, with what is allowed instead.
         var reason: String
 
-        /// The setting in the form `capture.device`; nil if the problem is the whole line.
+        /// The setting in the form `capture.device`; nil if `key` or `section` is empty.
         package var setting: String? { key.isEmpty || section.isEmpty ? nil : "\(section).\(key)" }
 
         package var description: String {

@@ -3,7 +3,7 @@ import Glibc
 import System
 
 extension Configuration {
-    /// The package's configuration file.
+    /// The path of the package's configuration file.
     static let systemPath = "/etc/fieldscribe/fieldscribe.conf"
 
     /// Loads the configuration like `loadOwn`, and applies the settings that were accepted from a stick.
@@ -37,7 +37,7 @@ extension Configuration {
         return try ConfigurationParser.parse(bytes, file: path)
     }
 
-    /// Reads the valid lines of a faulty configuration file, and uses defaults for the others. The file is the one
+    /// Reads the valid lines of a faulty configuration file. All other settings get their defaults. The file is the one
     /// that `loadOwn` reads. Also applies the settings that were accepted from a stick.
     ///
     /// - Returns: The configuration; nil if the file cannot be read.

@@ -17,7 +17,7 @@ struct ConfigurationKey: Sendable {
     /// The name in messages and manuals, such as `capture.rate`.
     var path: String { "\(section).\(name)" }
 
-    /// Returns the value as written in the file.
+    /// Returns the value in the file's format.
     func value(in configuration: Configuration) -> String { format(configuration) }
 
     func set(_ value: String, in configuration: inout Configuration) throws(Refusal) {
@@ -90,7 +90,7 @@ extension ConfigurationKey {
             format: { $0.rawValue }, parse: { Value(rawValue: $0) })
     }
 
-    /// A list of one or more values without duplicates, separated by blanks or commas.
+    /// A list of one or more values, separated by blanks or commas. Duplicates are dropped.
     static func choices<Value: RawRepresentable<String> & CaseIterable & Equatable & Sendable>(
         _ path: String, _ target: Target<[Value]>
     ) -> ConfigurationKey {
@@ -110,7 +110,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// A list, separated by commas, which may be empty.
+    /// A list of entries, separated by commas; may be empty. Duplicates are dropped.
     ///
     /// - Parameter problem: Returns why an entry is invalid; nil if it is valid. Messages do not show the entry.
     static func list(

@@ -122,8 +122,8 @@ extension ConfigurationKey {
             })
     }
 
-    /// Returns why an entry is not a recipient; nil if it is one. The reason does not contain the entry, which may be a
-    /// private key or part of one.
+    /// Returns why an entry in a list of recipients is invalid; nil if it is valid. The reason does not contain the
+    /// entry, which may be a private key or part of one.
     private static func recipientProblem(_ entry: String) -> String? {
         if PrivateKey.isIn(entry) { return PrivateKey.refusal }
         if entry.hasPrefix("/") { return entry.utf8.count > 4_095 ? "is too long for a path" : nil }

@@ -3,8 +3,8 @@ import Core
 import System
 
 /// Parses a configuration file with libinih. Debian's libinih does not pass line numbers to its handler and skips
-/// lines that it cannot parse. This class passes it one line at a time, to know the line numbers and to report skipped
-/// lines.
+/// lines that it cannot parse. This class passes one line at a time to libinih, to know the line numbers and to report
+/// skipped lines.
 final class ConfigurationParser {
     private typealias Problem = ConfigurationError.Problem
 
@@ -21,7 +21,7 @@ final class ConfigurationParser {
     /// The number of the line that libinih is parsing, counted from 1.
     private var line = 0
 
-    /// The text of the current line; nil once libinih has reported its setting.
+    /// The text of the current line if it must be a setting; nil once libinih has reported that setting.
     private var pendingLine: String?
 
     /// The current section; nil after an invalid header, whose keys are skipped.

@@ -6,7 +6,8 @@ import System
 import Transcripts
 
 extension Configuration {
-    /// The engine that `recognizer.engine` names or, for `auto`, the first complete one.
+    /// The engine that `recognizer.engine` names or, for `auto`, the first complete one. PocketSphinx replaces an
+    /// engine that does not support the configured grammar.
     package var engine: any EngineEntry {
         let entry = EngineRegistry.entry(named: recognizer.engine) ?? EngineRegistry.best(for: self)
         return entry.supportsGrammars || !usesGrammar ? entry : PocketSphinxEngine()
@@ -172,7 +173,7 @@ extension Configuration {
     /// program.
     ///
     /// - Parameter profile: One of the engine's profiles. An engine without profiles may ignore it.
-    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` if the engine lacks a file or program.
+    /// - Throws: The errors of `EngineEntry.check`.
     package func workerCommand(profile: String) throws(DeviceError) -> WorkerCommand {
         try engine.command(self, profile: profile)
     }
@@ -196,11 +197,11 @@ extension Configuration {
         return options
     }
 
-    /// The path by which this program starts its workers.
+    /// The path of this program, for starting workers.
     static let ownProgram = "/proc/self/exe"
 
     /// Returns an object that adds punctuation to transcripts when they are shown or copied. When a transcript first
-    /// needs it, the object loads PocketSphinx's language model, which finds the ends of sentences.
+    /// needs sentence ends, the object loads PocketSphinx's language model, which finds them.
     ///
     /// - Parameter onMissingModel: Receives the error (`missing`, `denied` or `damaged`) if the model cannot be loaded.
     ///   If it does not throw, no sentence ends are added. By default, it throws.

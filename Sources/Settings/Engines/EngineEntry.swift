@@ -34,8 +34,8 @@ package protocol EngineEntry: Sendable {
     /// The maximum length of a group of utterances in seconds; 0 for no groups.
     var maximumGroupSeconds: Int { get }
 
-    /// Returns the maximum length in seconds of a group and the audio before it, which the profile `final` decodes
-    /// together if the group's confidence is low; 0 if it does not.
+    /// Returns the maximum length, in seconds, of a group together with the audio before it. The profile `final`
+    /// decodes both together if the group's confidence is low. Returns 0 if the engine does not do this.
     func maximumJoinedSeconds(in configuration: Configuration) -> Int
 
     /// Whether a second pass gives a better transcript.

@@ -81,7 +81,7 @@ struct MoonshineEngine: EngineEntry {
         pass.isComplete && pass.engine.name == name && pass.profile != "fast"
     }
 
-    /// Words in other languages have no reliable times, which tell what belongs to the group.
+    /// In other languages, the times of words are not reliable enough to tell which words belong to the group.
     func maximumJoinedSeconds(in configuration: Configuration) -> Int {
         configuration.moonshineModel.isEnglish ? MoonshineModel.maximumJoinedSeconds : 0
     }

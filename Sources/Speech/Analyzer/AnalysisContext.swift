@@ -10,7 +10,7 @@ public final class AnalysisContext: Sendable {
         /// Creates a tag with any name.
         public init(_ rawValue: String) { self.rawValue = rawValue }
 
-        /// Phrases for all speech.
+        /// The tag for phrases that can occur in any speech.
         public static let general = ContextualStringsTag("general")
     }
 

@@ -15,7 +15,7 @@ import System
 public final class SpeechTranscriber: SpeechModule {
     /// A kind of result to report.
     public enum ReportingOption: Hashable, Sendable, CaseIterable {
-        /// Text of ongoing speech, which final text replaces. It requires a second recognizer.
+        /// Text of ongoing speech, which final text replaces. Reporting it requires a second recognizer.
         case volatileResults
         /// Alternative transcriptions of each result.
         case alternativeTranscriptions

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import System
 
-/// Runs a classic task with an analyzer.
+/// Runs an ``SFSpeechRecognitionTask`` with a ``SpeechAnalyzer``.
 struct RecognitionDriver: Sendable {
     /// An event in a task. The last one is `succeeded` or `failed`.
     enum Event: Sendable {

@@ -29,7 +29,7 @@ public enum SFSpeechLanguageModel {
     ///   - asset: A file from ``SFCustomLanguageModelData/export(to:)``, or any vocabulary file for Fieldscribe.
     ///   - configuration: The file for the prepared model.
     ///   - ignoresCache: Has no effect.
-    /// - Throws: ``SFSpeechError`` with `malformedSupplementalModel`. The message contains the line number.
+    /// - Throws: ``SFSpeechError`` with `malformedSupplementalModel`. If a line is invalid, the message has its number.
     public static func prepareCustomLanguageModel(
         for asset: URL, configuration: Configuration, ignoresCache: Bool = false
     ) async throws {

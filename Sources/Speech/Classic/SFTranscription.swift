@@ -29,13 +29,14 @@ public struct SFTranscriptionSegment: Hashable, Sendable {
     public let confidence: Float
     /// The words that replace this word in alternative transcriptions of the utterance.
     public let alternativeSubstrings: [String]
-    /// The voice in the word's utterance; nil if only the text is known, and if nothing was voiced.
+    /// The voice in the word's utterance; nil if only the text is known or if nothing was voiced.
     public let voiceAnalytics: SFVoiceAnalytics?
 }
 
 /// Acoustic features of a voice.
 ///
-/// Apple's features have a value for each frame; these have one value for the whole utterance.
+/// Apple's features have a value for each frame; these have one value for a whole utterance or, in
+/// ``SFSpeechRecognitionMetadata``, for all utterances.
 public struct SFVoiceAnalytics: Hashable, Sendable {
     /// The variation in the pitch period, relative to the period.
     public let jitter: SFAcousticFeature
@@ -47,9 +48,9 @@ public struct SFVoiceAnalytics: Hashable, Sendable {
     public let voicing: SFAcousticFeature
 }
 
-/// An acoustic feature. Its only frame is the whole utterance.
+/// An acoustic feature. Its only frame is a whole utterance or, in ``SFSpeechRecognitionMetadata``, all utterances.
 public struct SFAcousticFeature: Hashable, Sendable {
-    /// The feature's value.
+    /// The feature's value, as the only element.
     public let acousticFeatureValuePerFrame: [Double]
     /// The duration of a frame in seconds.
     public let frameDuration: TimeInterval

@@ -32,8 +32,8 @@ public final class AudioFile: AsyncSequence, Sendable {
         opened = Mutex(source)
     }
 
-    /// A description of the missing parts of a damaged file, in one line; nil if nothing is missing, and before an
-    /// iteration has reached the end.
+    /// A description of the missing parts of a damaged file, in one line; nil if nothing is missing, or if no iteration
+    /// has reached the end yet.
     public var damage: String? { missingParts.withLock { $0 } }
 
     /// Returns an iterator that reads the file from its beginning.

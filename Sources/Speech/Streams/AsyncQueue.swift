@@ -26,7 +26,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - capacity: The total cost from which writers wait.
+    ///   - capacity: The total cost of the queued elements at which writers start to wait.
     ///   - cost: Returns an element's cost; by default 1.
     init(capacity: Int, cost: @escaping @Sendable (Element) -> Int = { _ in 1 }) {
         self.capacity = max(1, capacity)
@@ -37,7 +37,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
 
     /// Appends an element once there is space.
     ///
-    /// - Parameter outdated: Returns whether the element replaces a queued element.
+    /// - Parameter outdated: Returns whether the new element replaces the given queued element.
     /// - Throws: `CancellationError` if the queue has ended or the task is cancelled.
     func send(_ element: Element, replacing outdated: (Element) -> Bool = { _ in false }) async throws {
         while true {

@@ -87,7 +87,7 @@ package final class Folder: Sendable {
         do throws(DeviceError) {
             file = try open(name, flags | O_NONBLOCK | O_NOCTTY, mode: 0o600)
         } catch {
-            // A pipe with no reader, a socket, or a folder opened for writing.
+            // ENXIO: a pipe with no reader, or a socket. EISDIR: a folder opened for writing.
             if error.status == ENXIO || error.status == EISDIR {
                 throw Self.notRegularFile(error.operation, "\(path)/\(name)")
             }

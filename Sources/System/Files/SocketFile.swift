@@ -18,7 +18,7 @@ package func removeStaleSocket(at path: String, listener: String, remedy: String
             .denied, "bind", on: path, "is \(kind.rawValue), not a socket, and was not changed", remedy: remedy)
     }
     let probe = FileDescriptor(adopting: fieldscribe_unix_socket(0), named: path)
-    // A stopped process with a full queue would block connect(2); see EAGAIN in its manual.
+    // A stopped process with a full queue would block connect(2); see EAGAIN in its man page.
     guard probe.number >= 0, fcntl(probe.number, F_SETFL, O_NONBLOCK) == 0 else { throw .system("socket", on: path) }
     let connected = uninterrupted { fieldscribe_unix_connect(probe.number, path) } == 0
     switch connected ? 0 : errno {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Writes log lines in the form `event key=value ...` to standard error, with priorities for journald.
 ///
-/// Lines never contain spoken words. Writers do not wait for a slow reader; lines that cannot be written in time are
-/// counted and dropped.
+/// Lines never contain spoken words. Writers wait at most a second for a slow reader. Lines that cannot be written in
+/// time are counted and dropped.
 package enum Log {
     package static let filter = LogFilter(environmentVariable("FIELDSCRIBE_LOG"))
 

@@ -48,7 +48,7 @@ package final class ChildPipes {
     /// Closes the child's standard input.
     package func closeInput() { input = nil }
 
-    /// Enlarges the buffers of both pipes to the system's limit, to reduce context switches.
+    /// Enlarges the buffers of both pipes to 1 MiB if the system allows it, to reduce context switches.
     package func widen() {
         if let descriptor = input?.number { fieldscribe_widen_pipe(descriptor) }
         fieldscribe_widen_pipe(output.number)

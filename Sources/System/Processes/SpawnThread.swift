@@ -27,7 +27,7 @@ enum SpawnThread {
             if let (process, thread) = current, process == getpid() { return thread }
             let thread = WorkThread(named: "spawn")
             guard thread.hasStarted else { return nil }
-            // In a forked copy, locks that the original's thread held stay locked, so its object must not be
+            // In a forked copy, locks that the original's thread held stay locked, so its `WorkThread` must not be
             // deinitialized.
             if let (_, original) = current { _ = Unmanaged.passRetained(original) }
             current = (getpid(), thread)

@@ -11,7 +11,7 @@ package enum MonotonicClock {
 
     /// Seconds since 1970-01-01T00:00:00Z according to the wall clock.
     package static var wallSeconds: Double {
-        // Not computed from nanoseconds, because a wrong clock may be after 2262, when an Int64 of them overflows.
+        // Not computed from nanoseconds: a wrong clock may show a date after 2262, when they overflow an Int64.
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
@@ -26,7 +26,7 @@ package enum MonotonicClock {
     /// Whether the kernel may be asked for the state of its clock, which the service's sandbox (ProtectClock=) forbids.
     package static var canQueryKernel: Bool { fieldscribe_clock_maximum_error() >= 0 }
 
-    /// Treats the wall clock as set. Called when a process that may ask the kernel reports this.
+    /// Treats the wall clock as set. Called when a process that may ask the kernel reports that it is.
     package static func trustWallClock() { isTrusted.store(true, ordering: .relaxed) }
 
     /// Returns whether a clock with this maximum error was set. The kernel starts at 16 s and reports less once the

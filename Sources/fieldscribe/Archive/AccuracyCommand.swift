@@ -16,7 +16,7 @@ enum AccuracyCommand: Command {
 
     private struct BinRow: Encodable {
         var engine: String
-        /// The confidence range, from `from` up to but not including `to`.
+        /// The confidence range, from `from` up to but not including `to`. The last range includes 1.
         var from: Double
         var to: Double
         var words: Int

@@ -88,7 +88,7 @@ struct ArchiveConnection {
         }
     }
 
-    /// Runs `body` as the archive's owner if the process is root.
+    /// Runs `body` as the archive's owner if the process is root and the appliance does not have the archive open.
     func asOwner<Value>(_ body: () async throws -> Value) async throws -> Value {
         if let archiveOwner { try await archiveOwner.act(body) } else { try await body() }
     }

@@ -11,9 +11,9 @@ enum OpenCommand: Command {
     static let help: [any HelpPart] = [
         """
         Sealed recordings are encrypted with age; only a private key opens them. While they are open, fieldscribe search
-        and show can read them, and a second pass that is due runs. The history records the opening. A stick with the
-        key in Fieldscribe/key.txt has the same effect, and nothing is copied to that stick. The key and the
-        opened transcripts are kept only in memory, the transcripts in a folder below /run or /dev/shm that only the
+        and show can read them, and the appliance runs any second pass that is due. The history records the opening. A
+        stick with the key in Fieldscribe/key.txt has the same effect, and nothing is copied to that stick. The key and
+        the opened transcripts are kept only in memory, the transcripts in a folder below /run or /dev/shm that only the
         appliance's user can read. Both are erased after an hour, by fieldscribe lock, or when the appliance stops. The
         encrypted files do not change.
         """,

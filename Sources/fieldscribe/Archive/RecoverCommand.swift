@@ -35,7 +35,7 @@ enum RecoverCommand: Command {
         var findings: [StorageFinding]
         var dated: [Int]
         var transcribed: [Int]
-        /// Recordings whose speakers were identified; nil if `recognizer.speakers` is no.
+        /// Recordings whose speakers were identified; nil with `--no-transcribe`, or if `recognizer.speakers` is no.
         var speakers: [Int]?
         var reread: [Int]?
     }
@@ -98,7 +98,7 @@ enum RecoverCommand: Command {
         }
     }
 
-    /// Transcribes recordings again if the best installed engine is better, and prints how many.
+    /// Transcribes recordings again if the best installed engine is better than theirs. Returns their IDs.
     private static func transcribeAgain(
         _ configuration: Configuration, archive: SQLiteArchive, isQuiet: Bool
     ) async throws -> [Int] {

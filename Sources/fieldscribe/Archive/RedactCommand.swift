@@ -68,7 +68,7 @@ enum RedactCommand: Command {
         return RedactionRequest(recording: recording, from: times[0], to: times[1])
     }
 
-    /// Parses a time such as `754`, `12:34` or `1:02:03.5`. Returns seconds.
+    /// Parses a time such as `754`, `12:34` or `1:02:03.5`. Returns seconds; nil if the text is not such a time.
     private static func seconds(_ text: String) -> Double? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (1...3).contains(parts.count) else { return nil }

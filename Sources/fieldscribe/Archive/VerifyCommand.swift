@@ -75,7 +75,7 @@ enum VerifyCommand: Command {
         isVerbose: Bool
     ) throws {
         let damaged = Set(findings.filter { $0.outcome == .damaged }.map(\.file))
-        // Folders and the database are not among these files, so findings about them leave all files unaltered.
+        // Folders and the database are not among these files, so findings about them do not lower the count.
         let files = recordings.flatMap { recording -> [String] in
             let folder = RecordingFolder(storage: storage, recording: recording.id)
             if recording.isSealed { return [folder.sealed] }

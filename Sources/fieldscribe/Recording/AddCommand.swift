@@ -70,7 +70,7 @@ private struct FileBatch {
     /// The recordings that were added, by the SHA-256 of their files.
     private(set) var addedRecordings: [String: Int] = [:]
 
-    /// The maximum wait for another command that has the archive open, because it may be transcribing.
+    /// The maximum wait for another command that has the archive open. That command may be transcribing.
     private static let timeout = Duration.seconds(3_600)
 
     /// Opens the archive, or creates it, unless the appliance has it open.

@@ -5,7 +5,7 @@ import Transcripts
 
 /// Shows a recording live: either events as JSON lines, or the transcript, whose last line changes while people speak.
 final class RecordingScreen: Sendable {
-    /// Partial texts by the ID of their group's first segment.
+    /// The partial texts of segments that are recognized together, a group, by the ID of the group's first segment.
     private struct PartialTexts {
         /// Each partial text and its end position.
         var updates: [Int: [(end: SamplePosition, text: String)]] = [:]

@@ -25,7 +25,7 @@ enum DriveCommand: Command {
         }
     }
 
-    /// The image's name in the ledger.
+    /// The name of the drive's image in the ledger.
     private static let volume = "drive"
 
     private static func printPlan(_ configuration: Configuration) async throws {
@@ -55,9 +55,9 @@ enum DriveCommand: Command {
         }
         let plan = try await DrivePlan(configuration)
         let folder = plan.folder
-        // If the last fill was interrupted, removes the ledger, so that all readable copies are verified again.
+        // Unless the last fill was completed, removes the ledger, so that all readable copies are verified again.
         if plan.imageContents?.isFinished != true, !plan.contents.isSealed { unlink(folder.ledger) }
-        // Marks the image as unfinished, with its kind.
+        // Records that the image is unfinished, and whether its copies are encrypted.
         var contents = plan.contents
         contents.isFinished = false
         contents.marks = plan.imageContents?.marks ?? [:]
@@ -80,7 +80,8 @@ enum DriveCommand: Command {
             Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")
         }
         if let error = report.listsError { throw error }
-        // The drive lists errors that concern only one recording. Any other error makes the image unusable.
+        // RESULT.txt on the drive lists errors that concern only one recording. After any other error, the image is
+        // unusable.
         if let failure = report.failures.first(where: { !concernsRecording($0.error) }) {
             Terminal.say("fieldscribe: the drive is not complete")
             throw ExitError(status: failure.error.exitStatus)

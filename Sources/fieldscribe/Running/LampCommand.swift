@@ -2,7 +2,7 @@ import Appliance
 import Core
 import System
 
-/// Tells the appliance what the lamp shows about a copy, a card or a laptop. systemd units run this command.
+/// Tells the appliance what the lamp should show about a copy, a card or a laptop. systemd units run this command.
 enum LampCommand: Command {
     static let name = "lamp"
     static let summary = "Show a copy's progress on the lamp."

@@ -33,8 +33,8 @@ enum RunCommand: Command {
         Interrupts.handle { count in
             handle.stop()
             guard count == 1 else { return }
-            // Waits until the recording is closed, however long the disk takes. Other work can be abandoned: the
-            // archive is always consistent.
+            // Waits until the recording is closed or the disk has stalled. Other work can be abandoned: the archive is
+            // always consistent.
             let error = handle.awaitClosing()
             Terminal.say("<4>stopped state=\(error == nil ? "forced" : "lost")")
             exit(error?.exitStatus ?? 0)

@@ -8,7 +8,7 @@ struct WatchView {
     /// Hides the cursor, which would jump with every update of the level.
     static let opening = "\u{1B}[?25l"
 
-    /// The maximum number of lines of partial text. If it is longer, only its end is shown.
+    /// The maximum number of lines of partial text. Of a longer text, only the end is shown.
     private static let maxPartialLines = 6
 
     private var width: Int
@@ -65,7 +65,7 @@ struct WatchView {
         return erase() + lines()
     }
 
-    /// Removes the replaced lines and shows the cursor.
+    /// Erases the lines that are replaced in place, and shows the cursor.
     mutating func close() -> String { erase() + (isStyled ? "\u{1B}[0m" : "") + "\u{1B}[?25h" }
 
     private mutating func erase() -> String {

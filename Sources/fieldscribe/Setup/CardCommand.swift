@@ -11,7 +11,7 @@ enum CardCommand: Command {
         "--from", "FOLDER", "where the partition is mounted; nothing is written there", .folders, isRequired: true)
     private static let target = Option(
         "--to", "FOLDER",
-        "receives fieldscribe.conf, name, time-zone, rtc, serial-console, upgrade-key and vocabulary.txt, if they are set; RESULT.txt; and problems, if there are any",
+        "receives fieldscribe.conf and RESULT.txt; name, time-zone, rtc, serial-console, upgrade-key and vocabulary.txt, if they are set; and problems, if there are any",
         .folders, isRequired: true)
     private static let blink = Option.flag(
         "--blink", "blink until interrupted: the recorder cannot start from this card")

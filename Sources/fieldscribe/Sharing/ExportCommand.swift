@@ -38,7 +38,7 @@ enum ExportCommand: Command {
 
     /// Opens the archive. The process stays root for targets that only root can write.
     ///
-    /// - Throws: `DeviceError` if the target is in the folder of the recordings, which may be erased.
+    /// - Throws: `DeviceError` if the target is in the folder of the recordings, where it would be erased with them.
     static func openArchive(_ arguments: Arguments, target: String) async throws -> ArchiveConnection {
         let connection = try await ArchiveConnection(arguments, staysRoot: true)
         guard let path = existingAncestor(of: target),

@@ -65,7 +65,7 @@ enum ImportCommand: Command {
     }
 
     static func file(_ path: String, recording: Int?, person: String) throws(DeviceError) -> CorrectionImport.File {
-        // Messages contain the path, because the files of all copies have the same name, such as `transcript.vtt`.
+        // Messages contain the path, because transcripts have the same name in every copy, such as `transcript.vtt`.
         let text = try incomingText(try content(ofFile: path, limit: maximumBytes), name: path)
         return CorrectionImport.File(
             name: oneLine(path), text: text, recording: recording, person: person,

@@ -13,7 +13,8 @@ enum StickCorrections {
     /// Limits in bytes, for one file and for all texts together.
     private static let (maximumFileBytes, maximumTotalBytes) = (16 << 20, 64 << 20)
 
-    /// Imports all files and returns a line for each. A file that fails changes nothing and does not stop the others.
+    /// Imports the corrections and returns messages for the user. A file that fails changes nothing and does not stop
+    /// the others.
     static func importAll(
         from stick: String, _ connection: ArchiveConnection, _ configuration: Configuration
     ) async -> [String] {

@@ -19,8 +19,8 @@ enum StickExport {
         }
         let answer = try await settings(on: target, arguments)
         if answer.hasChanged { configuration = try arguments.configuration() }
-        // The appliance is notified only after the copy, which also queries it. If it is not running, it reads the
-        // settings when it starts.
+        // Notifies the appliance only after the copy: the appliance may then restart, and the copy queries it. An
+        // appliance that is not running reads the settings when it starts.
         defer { if answer.hasChanged { _ = try? ControlClient(configuration)?.ask(.settings) } }
         let key = StickKey.open(from: target, configuration)
         for line in key.lines { Terminal.say(line) }
@@ -47,7 +47,7 @@ enum StickExport {
         try ExportCommand.finish(report, target: target)
     }
 
-    /// Reads a stick's settings as the archive's owner and returns the result for `RESULT.txt`.
+    /// Reads a stick's settings as the archive's owner, and stores the valid ones. Returns the result for `RESULT.txt`.
     private static func settings(on stick: String, _ arguments: Arguments) async throws -> StickSettings.Outcome {
         let configuration = try arguments.ownConfiguration()
         let outcome = try await ArchiveOwner(of: configuration.storage.directory).act {

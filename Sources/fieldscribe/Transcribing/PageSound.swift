@@ -10,11 +10,13 @@ struct PageSound {
     private static let playableExtensions = ["aac", "flac", "m4a", "mp3", "mp4", "oga", "ogg", "opus", "wav", "webm"]
 
     let input: String
-    /// The path of the page's folder; nil for a page on standard output, which plays the input if saved beside it.
+    /// The path of the page's folder; nil if the page goes to standard output. Such a page plays the input if the user
+    /// saves both in one folder.
     let folder: String?
     let track: SoundTrack
 
-    /// Returns the name of the file to copy the sound to; nil if the page can play the input itself.
+    /// Returns the name of the file to copy the sound to. Nil if the page can play the input itself, goes to standard
+    /// output, or if the input cannot be read again.
     ///
     /// - Parameter page: the page's file name.
     func copy(beside page: String) -> String? {
@@ -31,7 +33,8 @@ struct PageSound {
     /// - Parameters:
     ///   - copy: the file to write the sound to, as FLAC; nil if no copy is needed.
     ///   - name: the name of that file.
-    /// - Returns: the details for the page, with the name of its sound file.
+    /// - Returns: the details for the page, with the name of its sound file; without peaks if the input cannot be read
+    ///   again.
     func details(_ timeline: Timeline, into copy: NewFile?, named name: String?) throws -> RecordingDetails {
         guard canBeReadAgain(input) else { return RecordingDetails(timeline) }
         let reader = try AudioFileReader(path: input, track: track)

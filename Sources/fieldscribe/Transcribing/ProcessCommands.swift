@@ -33,7 +33,7 @@ enum TellSpeakersCommand: Command {
     private static let track = Option.parsed(
         "--track", "N|all", "the audio track", "not a track", parse: SoundTrack.init)
     static let help: [any HelpPart] = [
-        "Started by the second pass. One line of JSON per request and response; see Sources/Maintenance/Reading/DiarizationProcess.swift.",
+        "Started by the other commands. One line of JSON per request and response; see Sources/Maintenance/Reading/DiarizationProcess.swift.",
         audio,
         Option.model, besides, isFile, track,
     ]

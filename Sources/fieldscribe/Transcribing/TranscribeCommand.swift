@@ -12,7 +12,7 @@ enum TranscribeCommand: Command {
     static let threads: Int? = 11
     private static let output = Option(
         "--output", "DIR",
-        "write DIR/talk.txt for talk.wav, and so on, not to standard output; for html, also copy the sound, unless DIR has it in a format that browsers play",
+        "write each transcript to a file, such as DIR/talk.txt for talk.wav; for html, also copy the sound, unless DIR has it in a format that browsers play",
         .folders)
     private static let force = Option.flag("--force", "also overwrite edited transcripts")
     private static let resume = Option.flag(
@@ -98,8 +98,8 @@ enum TranscribeCommand: Command {
         return try configuration.workers(profile: profile, count: jobs)
     }
 
-    /// Returns the process that identifies speakers; nil if this is off, or if the model is missing and `--speakers`
-    /// was not given.
+    /// Returns the process that identifies speakers; nil if this is off, or if the model cannot be used and
+    /// `--speakers` was not given.
     private static func speakers(
         _ arguments: Arguments, _ configuration: inout Configuration, hasMicrophoneEach: Bool
     ) throws -> DiarizationProcess? {

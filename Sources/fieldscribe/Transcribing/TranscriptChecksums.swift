@@ -24,7 +24,7 @@ struct TranscriptChecksums {
         }
     }
 
-    /// Throws an error if the transcript with that name, or the list, cannot be replaced by a file.
+    /// Throws an error if the transcript with that name, or the list, exists but is not a file.
     func check(_ name: String) throws(DeviceError) {
         let folder = try Folder(opening: folder, crossesMounts: true)
         for name in [name, Self.listName] { try folder.checkReplaceable(name) }

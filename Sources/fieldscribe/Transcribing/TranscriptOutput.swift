@@ -19,8 +19,8 @@ final class TranscriptOutput: Sendable {
     private let savedChecksums: Mutex<TranscriptChecksums?>
     private let printedCount = Atomic<Int>(0)
 
-    /// - Throws: `UsageError` if two inputs would be written to one file; `DeviceError` if the folder cannot be created
-    ///   or contains an edited transcript.
+    /// - Throws: `UsageError` if two inputs would be written to one file or to standard output in a binary format;
+    ///   `DeviceError` if the folder cannot be created or, unless `isForced`, contains an edited transcript.
     init(
         folder: String?, format: TranscriptFormat, inputs: [String], pauseSeconds: Int, isForced: Bool = false,
         resumes: Bool = false, track: SoundTrack = .automatic
@@ -107,7 +107,7 @@ final class TranscriptOutput: Sendable {
         }
     }
 
-    /// Returns the name of the file to copy the page's sound to; nil if no copy is needed.
+    /// Returns the name of the file to copy the page's sound to; nil if no copy is made.
     private func soundCopy(of input: String) -> String? {
         guard format == .html else { return nil }
         return PageSound(input: input, folder: folder, track: track).copy(beside: fileName(of: input))
@@ -122,7 +122,7 @@ final class TranscriptOutput: Sendable {
     }
 
     private func check(_ name: String, _ checksums: TranscriptChecksums, in folder: String) throws {
-        // Even with --force.
+        // This check applies even with --force.
         try checksums.check(name)
         guard !isForced, checksums.isForeign(name) else { return }
         throw DeviceError(

@@ -145,7 +145,7 @@ struct TranscriptionBatch: Sendable {
 func canBeReadAgain(_ path: String) -> Bool { path != "-" && FileStatus(target: path)?.kind == .file }
 
 extension Timeline {
-    /// Whether more of the speech is held back than transcribed.
+    /// Whether the engine rejected more of the speech as improbable than it transcribed.
     fileprivate var isMostlyUnclear: Bool {
         let heldBackSeconds = segments.reduce(0) { $0 + ($1.heldBack == nil ? 0 : $1.range.seconds) }
         return heldBackSeconds > segments.reduce(0) { $0 + ($1.words.isEmpty ? 0 : $1.range.seconds) }

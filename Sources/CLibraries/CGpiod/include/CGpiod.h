@@ -29,8 +29,8 @@ int fieldscribe_gpio_find(struct gpiod_chip *chip, const char *name);
 /// gpiod_line_consumer, gpiod_line_is_used: gpiod_chip_get_line_info
 int fieldscribe_gpio_user(struct gpiod_chip *chip, unsigned offset, char *user, size_t size);
 
-/// Requests a line, either as an output that is off, or as an input with a pull-up that is on when grounded. Returns NULL
-/// and sets errno on failure. 1.6 does not debounce.
+/// Requests a line, either as an output that is off, or as an input with a pull-up. The input is on when it is grounded.
+/// Returns NULL and sets errno on failure. 1.6 does not debounce the line.
 /// gpiod_line_request: gpiod_chip_request_lines
 struct fieldscribe_gpio_line *fieldscribe_gpio_request(
     const char *path, unsigned offset, const char *consumer, int output, unsigned debounce_microseconds);

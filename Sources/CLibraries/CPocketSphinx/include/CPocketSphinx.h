@@ -30,7 +30,7 @@ int fieldscribe_ps_set_mean(ps_decoder_t *decoder, const float *mean, int count)
 /// ps_get_feat: -
 void fieldscribe_ps_stream(ps_decoder_t *decoder);
 
-/// Converts a logarithm to this decoder's base to a probability.
+/// Converts a logarithm, whose base is the decoder's, to a probability.
 /// logmath_exp
 double fieldscribe_ps_probability(ps_decoder_t *decoder, int32_t value);
 

@@ -48,7 +48,8 @@ struct CepstralAdaptation: Hashable {
             }, warp: warp)
     }
 
-    /// Returns the state with an utterance added to the mean, weighted by length; nil if its mean has another length.
+    /// Returns the state with an utterance's mean added, weighted by the utterance's length. The first utterance
+    /// replaces the mean. Returns nil if the number of coefficients differs.
     func adding(_ utteranceMean: [Float], of samples: Int) -> CepstralAdaptation? {
         guard surveyed > 0 else {
             var first = CepstralAdaptation(mean: utteranceMean, warp: warp)

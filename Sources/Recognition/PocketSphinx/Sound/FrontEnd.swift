@@ -5,7 +5,7 @@ internal import CPocketSphinx
 final class FrontEnd {
     // Safety: owned by this object, closed once in deinit; nil if the library does not export its front end.
     private let pointer: OpaquePointer?
-    /// The number of frames to compute at a time.
+    /// The maximum number of frames per call of the library.
     private static let batch = 64
 
     let warp: Double
@@ -50,7 +50,7 @@ final class FrontEnd {
         _ = grow { fieldscribe_fe_end(pointer, $0) }
     }
 
-    /// The mean of all frames; nil if there are none.
+    /// The mean of all frames with energy; nil if there are no frames.
     var mean: [Float]? {
         var mean = CepstralMean()
         mean.grow(to: frames, of: self)
@@ -68,6 +68,7 @@ final class FrontEnd {
 
 /// The running mean of an utterance's first frames.
 struct CepstralMean {
+    /// The number of frames so far, including those without energy.
     private(set) var frames = 0
     /// One value per coefficient; empty before the first frame.
     private(set) var values: [Float] = []

@@ -20,7 +20,7 @@ enum PlayedSound {
     private static let whistleWindow = 256
     /// The maximum share of a window's energy that the prediction from two samples misses.
     private static let maxUnpredicted = 0.01
-    /// The minimum frequency in Hz. A voice that hums below it is as pure as a whistle.
+    /// The minimum frequency in Hz. A voice that hums below this frequency is as pure as a whistle.
     private static let minWhistleFrequency = 700.0
     /// The minimum share of the energy that is in whistled windows.
     private static let minWhistled = 0.40
@@ -58,12 +58,13 @@ enum PlayedSound {
     /// The first used bin, above offset and rumble.
     private static let firstBin = 4
     private static let width = window / 2 + 1 - firstBin
-    /// The minimum cosine of two amplitude spectra of a note.
+    /// The minimum cosine between two amplitude spectra of a note.
     private static let minCosine = 0.97
     /// Windows below this share of the loudest are ignored.
     private static let quietShare = 0.05
-    /// The minimum share of notes in the sound, with constant sounds such as a hum and without them.
+    /// The minimum share of notes in the sound.
     private static let minShare = 0.45
+    /// The minimum share of notes after constant sounds, such as a hum, are subtracted.
     private static let minShareOfChanging = 0.30
     /// The amplitude up to which a frequency counts as constant, relative to its median.
     private static let steady: Float = 1.5

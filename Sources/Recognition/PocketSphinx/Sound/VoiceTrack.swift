@@ -86,7 +86,7 @@ final class VoiceTrack {
         }
     }
 
-    /// Passes a window, or nil at the end, to the estimator. Returns whether it had a result for another window.
+    /// Passes a window, or nil at the end, to the estimator. Returns whether the estimator had another result.
     @discardableResult private func process(_ window: UnsafePointer<Int16>?, by pointer: OpaquePointer) -> Bool {
         var (period, difference): (UInt16, UInt16) = (0, 0)
         if let window {
