@@ -174,8 +174,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// With FIELDSCRIBE_QUICK=1, a release build optimizes only the modules in which tests and the demo spend their time. Other values
-// list the modules to optimize. The rest compiles three times as fast.
+// With FIELDSCRIBE_QUICK=1, a release build optimizes only the modules in which tests and the demo spend their time.
+// Other values list the modules to optimize. The other modules compile three times as fast.
 if let quick = Context.environment["FIELDSCRIBE_QUICK"] {
     let quickModules = "Core Transcripts Recognition TestKit"
     let optimized = (quick == "1" ? quickModules : quick).split(separator: " ").map(String.init)
@@ -184,7 +184,8 @@ if let quick = Context.environment["FIELDSCRIBE_QUICK"] {
     }
 }
 
-// With FIELDSCRIBE_TARGETS, the package has only those targets and their dependencies, as the thread sanitizer build needs.
+// FIELDSCRIBE_TARGETS, which the thread sanitizer build uses, reduces the package to the listed targets and what they
+// depend on.
 if let requested = Context.environment["FIELDSCRIBE_TARGETS"] {
     var reached: Set<String> = []
     var pending = requested.split(separator: " ").map(String.init)

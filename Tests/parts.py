@@ -1,4 +1,4 @@
-"""The parts that `deploy/test` can run, with their commands and needs, and the parts that test a change."""
+"""The parts that `deploy/test` can run, with their commands and needs, and functions that select parts."""
 
 import collections
 import json

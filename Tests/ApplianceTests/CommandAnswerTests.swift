@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("an answer that follows another command has the state after both")
+    @Test("a command that is answered after a later command gets the state after both")
     func laterAnswer() throws {
         var rig = RecorderRig()
         _ = rig.perform("start")

@@ -54,7 +54,7 @@ import TestKit
         #expect(try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) == request)
     }
 
-    @Test("every field of a request has allowed values, and no other field has")
+    @Test("the table of allowed values has exactly the fields of requests")
     func ranges() {
         func names(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label) }
         var fields = names(RequestObject(command: .start))

@@ -10,7 +10,7 @@ import TestKit
 @testable import System
 
 @Suite("The control socket", .serialized) struct ControlSocketTests {
-    /// A control socket with a recorder, but without a panel and a microphone.
+    /// A control socket with a recorder, but without a panel or a microphone.
     private final class TestServer: Sendable {
         let folder = TemporaryFolder()
         let path: String

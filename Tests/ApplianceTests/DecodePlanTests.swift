@@ -36,7 +36,7 @@ import Testing
         #expect(plan.keepsPace == nil && plan.profile == "live" && plan.secondPass)
     }
 
-    @Test("if there is no memory for another model, there is no second pass")
+    @Test("if the memory does not suffice for the model, there is no second pass")
     func littleMemory() {
         let plan = DecodePlan(cores: 4, memoryMegabytes: 436, liveSpeed: 5)
         #expect(!plan.secondPass && plan.workers == 1)

@@ -4,8 +4,8 @@ import Testing
 @testable import Core
 
 @Suite("The lamp for the recorder's state") struct LampTests {
-    /// Returns the lamp's changes if it is updated at each input and whenever its pattern requests it. Times are in
-    /// milliseconds.
+    /// Returns the changes of a lamp that is updated at each input and whenever its pattern requests an update. Times
+    /// are in milliseconds.
     private func history(_ inputs: [(Int, RecorderInput.Kind)], until end: Int) -> [String] {
         var state = RecorderState()
         var history: [String] = []

@@ -21,7 +21,7 @@ import TestKit
     }
 
     @Test(
-        "the archive and the events have a bookmark at the current position; faults and syncs are reported"
+        "a bookmark at the current position is saved and published; faults and syncs are reported"
     )
     func marks() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
@@ -153,7 +153,7 @@ import TestKit
         #expect(outcome.recording.length == SamplePosition(5_000))
     }
 
-    @Test("levels are reported only while there is a listener, even if it was added late")
+    @Test("levels are reported only while there is a listener, which may be added during the recording")
     func levels() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let hub = EventHub()

@@ -14,7 +14,7 @@ import Testing
     )
     func probe() {
         let limit = Int(RecorderState.stallLimit.components.seconds)
-        // While the disk stalls, the ring buffer holds 30 s.
+        // The disk may stall for the 30 s that the ring buffer holds.
         #expect(limit > 30)
         let probe = LivenessProbe()
         let steps = [

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("recognizer.language chooses a model") struct LanguageTests {
     @Test(
-        "for its region or at least its language, or the default if there is none",
+        "for its region, otherwise for its language, otherwise the default model",
         arguments: [
             ("", nil), ("en", nil), ("en-US", nil), ("en-AU", nil), ("en-GB", "en-gb"), ("pt", "pt-BR"),
             ("pt-PT", "pt_PT"), ("pt-AO", "pt-BR"), ("uk", nil),

@@ -32,7 +32,7 @@ import TestKit
     }
 
     @Test(
-        "an invalid line on a card prevents copies and is reported without the key",
+        "an invalid recipients line on a card prevents copies, and the report does not contain the key",
         arguments: [
             "recipients = SECRET", "export.recipients = SECRET", "recipients = awa", "recipients =",
             "recipients = age1",
@@ -65,7 +65,7 @@ import TestKit
         #expect(key?.stickRefusal("") != nil)
     }
 
-    @Test("keys come from files and from the line, without duplicates; an unreadable file is an error")
+    @Test("without recipients, copies are not encrypted; a missing key file and nobody are errors")
     func recipients() throws {
         let folder = TemporaryFolder()
         var configuration = Configuration()

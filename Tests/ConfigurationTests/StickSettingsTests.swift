@@ -37,7 +37,7 @@ import TestKit
         return StickSettings.accept(fromStick: stick, over: configuration ?? ownSettings, program: program)
     }
 
-    @Test("if valid, override the machine's own, with a byte order mark and the line ends of any system")
+    @Test("if valid, override the machine's own, even with a byte order mark and CRLF line ends")
     func accepted() throws {
         var machine = ownSettings
         machine.panel.holdMilliseconds = 700
@@ -80,7 +80,7 @@ import TestKit
     }
 
     @Test(
-        "cannot name files, programs, folders or recipients; an attempt is reported",
+        "cannot name files, programs or folders, or set other forbidden keys; an attempt is reported",
         arguments: [
             "storage]\ndirectory = /tmp", "storage]\nafter-export = erase", "control]\ngroup = users",
             "control]\nsocket = /tmp/s",
@@ -218,7 +218,7 @@ import TestKit
                 == true)
     }
 
-    @Test("a file without public keys or with a private key is refused in one line that does not show it")
+    @Test("a file without public keys or with a private key is refused in one line, which does not show the key")
     func noRecipients() throws {
         let name = StickSettings.recipientsName
         let publicKey = try key("secret")

@@ -79,7 +79,8 @@ import TestKit
         return (try text(of: folder.file("log")).split(separator: "\n").map(String.init), tool)
     }
 
-    /// Returns a line of `script` that sets the state of the port or the next step, or ejects the drive, and advances the clock by a minute.
+    /// Returns a line of `script` that advances the clock by a minute. It can also set the state of the port or the next
+    /// step, or eject the drive.
     private static func line(_ state: String? = nil, suspended: Int? = nil, step: String? = nil, ejects: Bool = false)
         -> String
     {

@@ -72,7 +72,7 @@ import TestKit
         #expect(bar.line(files, seconds: 1).contains("1 of 3 files"))
     }
 
-    @Test("the progress line has a bar, times as clocks, and the time left once it can be estimated; it fits the width")
+    @Test("the progress line has a bar, times such as 08:00, and an estimate of the time left; it fits the width")
     func timeLeft() {
         let bar = ProgressBar(files: 1)
         let file = ProgressBar.File(
@@ -94,7 +94,7 @@ import TestKit
         #expect(TaskProgressBar.line("x", fraction: .nan, seconds: 9, width: 80).contains("] 0 %"))
     }
 
-    @Test("while recording, a terminal shows duration, level and how to stop, and later the text instead")
+    @Test("while recording, a terminal shows duration, level and how to stop; partial text replaces that hint")
     func status() {
         var line = StatusLine()
         line.began = 0

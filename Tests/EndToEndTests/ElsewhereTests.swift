@@ -6,7 +6,7 @@ import TestKit
 /// `transcribe` on files that Fieldscribe did not record: output, order and exit status.
 @Suite("Foreign sound files", .serialized) struct ElsewhereTests {
     private let folder = TemporaryFolder()
-    /// A pipe. The engine reads a byte from it before it answers a long utterance.
+    /// A pipe from which the engine reads a byte before it answers a long utterance.
     private var gate: String { folder.file("gate") }
     private var texts: String { folder.file("texts") }
 

@@ -24,7 +24,7 @@ import TestKit
         return status.split(separator: ")").last?.split(separator: " ").first.map { !"ZX".contains($0) } ?? false
     }
 
-    @Test("no worker keeps running, even a busy one")
+    @Test("no worker keeps running, not even a busy one")
     func busyEngine() throws {
         let idFile = folder.file("engine-id")
         let engine = try engine(writingIDTo: idFile)

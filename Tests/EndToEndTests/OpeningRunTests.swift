@@ -88,7 +88,7 @@ import TestKit
         try shell("! grep -rFl '\(secret)' '\(appliance.storage)'")
     }
 
-    // wait: a limit; code that opens the pipe hangs
+    // wait: a time limit, because code that opened the pipe would hang
     @Test("an invalid or wrong key opens nothing and is reported in one line of RESULT.txt", .timeLimit(.minutes(60)))
     func refuses() throws {
         let appliance = try sealedRecorder()
@@ -150,7 +150,7 @@ import TestKit
             settings: "[recognizer]\nsecond-pass = no\nworkers = 1\n[storage]\nseal = \(folder.file("key.pub"))")
         try shell("cp '\(folder.file("key.txt"))' '\(key)'")
         #expect(try appliance.run("start").status == 0)
-        // Open with the stick, lock, and open with the command, until all of the speech is recorded.
+        // Opens with the stick, locks, and opens with the command, until all of the speech is recorded.
         let speechLength = try bytes(Speech.all[4]).count
         let audio = "\(appliance.storage)/recordings/000002/audio.wav"
         var rounds = 0

@@ -86,7 +86,8 @@ import TestKit
         #expect(finals.count == undisturbed.segments.count)
     }
 
-    /// All standard signals, and the first and last real-time signals. Swift 6.0.3 crashes on a closure in `arguments`.
+    /// The standard termination signals, and the first and last real-time signals. Swift 6.0.3 crashes on a closure in
+    /// `arguments`.
     private static let signals = TerminationSignals.all.filter { $0 < 35 || $0 == 64 }
 
     @Test("every catchable signal stops the recording cleanly", arguments: signals)

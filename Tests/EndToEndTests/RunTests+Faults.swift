@@ -34,7 +34,7 @@ extension RunTests {
     }
 
     @Test(
-        "a signal closes the recording; the next start transcribes the rest",
+        "a signal closes the recording, and the appliance can be started again",
         arguments: [SIGTERM, SIGINT, SIGQUIT, SIGSEGV])
     func signals(_ signal: Int32) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(try Speech.endless(in: folder))")
@@ -77,7 +77,7 @@ extension RunTests {
         #expect(recorded.count > 32_000 && recorded.count == 2 * Int((transcript.duration * 16_000).rounded()))
     }
 
-    @Test("two hundred idle clients and a flood of garbage do not lose a sample")
+    @Test("no sample is lost despite two hundred idle clients and a flood of garbage")
     func hostile() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "file:\(Speech.all[1])", settings: "[recognizer]\nmodel = /nonexistent/model")
@@ -98,14 +98,14 @@ extension RunTests {
             guard let client = SocketClient(appliance.socket) else { continue }
             client.send((0..<500).map { _ in UInt8.random(in: 0...255, using: &generator) })
         }
-        // Requests that stop, pause or redact the recording, or restart the service, are only sent with an invalid limit.
+        // Requests that change the recording or restart the service are sent only with invalid values.
         let stateChanges: Set = ["stop", "toggle", "pause", "press", "release", "settings", "strike"]
         let commands = RequestObject.Command.allCases.map(\.rawValue).filter { !stateChanges.contains($0) }
         let fields = RequestField.all.map(\.name)
         let refusedRequests = HostileRequests.values.filter { $0 != "null" }.flatMap { value in
             stateChanges.map { HostileRequests.line($0, "limit", value) }
         }
-        // 1.5 s is a valid range to redact.
+        // A redaction with the value 1.5 would be valid.
         let redactions = HostileRequests.values.filter { $0 != "1.5" }.flatMap { value in
             fields.map { HostileRequests.line("strike", $0, value) }
         }

@@ -130,6 +130,25 @@ import TestKit
         #expect(try copy().status == 0)
     }
 
+    @Test("if age rejects the keys only together, nothing is copied, and its reason is reported once")
+    func incompatibleKeys() throws {
+        try Fieldscribe.tool("bash", "-c", "cd '\(folder.path)' && cat key.pub other.pub > both.pub", in: folder)
+        try configure(folder.file("both.pub"))
+        _ = try folder.program(
+            "bin/age",
+            """
+            if [ $# -gt 2 ]; then echo 'age: error: incompatible recipients' >&2; exit 1; fi
+            exec /usr/bin/age "$@"
+            """)
+        let outcome = try copy(path: "\(folder.file("bin")):/usr/bin:/bin")
+        #expect(outcome.status == 1 && outcome.errors.count == 1, "\(outcome)")
+        #expect(
+            outcome.errors.first?.contains("2 recipients: age accepts each of them, but not all together: incompatible")
+                == true, "\(outcome.errors)")
+        #expect(try files.allSatisfy { !$0.contains("0000") })
+        #expect(try copy().status == 0)
+    }
+
     @Test("a private key in place of a public one is refused with its line number but never shown; nothing is copied")
     func privateKey() throws {
         let text = try String(decoding: Data(contentsOf: URL(filePath: folder.file("key.txt"))), as: UTF8.self)

@@ -7,7 +7,7 @@ import TestKit
     private let folder = TemporaryFolder()
 
     @Test(
-        "the running recording is completed in the renamed folder, and a fault is reported; the next one uses the configured path",
+        "a running recording is completed in the renamed folder, with a fault; the next one uses the configured path",
         arguments: [false, true])
     func renamed(isReplaced: Bool) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")

@@ -41,7 +41,7 @@ import TestKit
         #expect(oneWorker.output.hasSuffix(single.output) && !single.output.isEmpty)
     }
 
-    // wait: a limit; workers that run one after the other never meet
+    // wait: a time limit, because workers that run one after the other would never meet
     @Test("many short files keep all workers busy until the last one", .timeLimit(.minutes(60)))
     func manyFiles() async throws {
         let folder = TemporaryFolder()

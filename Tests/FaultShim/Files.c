@@ -248,7 +248,7 @@ long syscall(long number, ...) {
     return next(number, values[0], values[1], values[2], values[3], values[4], values[5]);
 }
 
-/// Executes the stand-in instead of a decode worker. The recorder's child processes call this.
+/// Executes the program in FAULT_WORKER instead of a decode worker. The recorder's child processes call this.
 int execve(const char *path, char *const arguments[], char *const environment[]) {
     typedef int (*execve_type)(const char *, char *const[], char *const[]);
     NEXT(execve_type, "execve");

@@ -4,9 +4,10 @@
 // deleted or replaced files as hard links beside the journal. After the program is killed, Tests/Chaos/PowerCut.swift goes from the
 // last record to the first, and undoes each change that was not followed by a sync of the file (or, for names, of its folder).
 //
-// A record has 64-bit numbers: kind, sequence number, inode, offset, count, previous size. Then come `count` bytes of previous
-// content (W), or two strings with PATH_MAX bytes each (R: from, to; U: path; C: path). S means that all changes to the inode up to
-// the sequence number in `offset` are durable.
+// A record has 64-bit numbers: kind, sequence number, inode, offset, count, previous size. After a W (write), `count` bytes of
+// previous content follow. After an R (rename), U (unlink) or C (create), two strings with PATH_MAX bytes each follow: the old and
+// the new path for R, the path and an empty string for U and C. S (sync) means that all changes to the inode up to the sequence
+// number in `offset` are durable.
 #include "shim.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -77,7 +78,8 @@ static uint64_t inode(const char *path) {
     return lstat(path, &status) == 0 ? status.st_ino : 0;
 }
 
-/// Keeps a file whose name is about to be removed as a hard link whose name contains the inode number. Returns that number.
+/// Adds a hard link to a file whose name is about to be removed. The link's name contains the inode number. Returns that number, or
+/// 0 if there is no such file.
 static uint64_t keep(const char *path) {
     uint64_t inode_number = inode(path);
     char name[PATH_MAX + 32];

@@ -24,7 +24,7 @@ import TestKit
             report = reader.report
         }
 
-        /// Returns which second of the original is audible in the middle of a second, identified by its pitch.
+        /// Returns which second of the original file is audible at a position in seconds, identified by its pitch.
         func originalSecond(at second: Int) -> Int? {
             guard samples.count >= second * 16_000 + 12_000 else { return nil }
             let part = samples[(second * 16_000 + 4_000)..<(second * 16_000 + 12_000)]

@@ -77,7 +77,7 @@ import Testing
         #expect(placement.end == 1_280)
     }
 
-    @Test("if times are counted from frames, undecodable bytes show where audio is missing")
+    @Test("if times are computed by counting frames, undecodable bytes show where audio is missing")
     func countedTimes() {
         var empty = FramePlacement(isRaw: true, junk: [FramePlacement.Junk(time: 640, count: 5_000)])
         empty.addError()
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("ffprobe's description gives the default track, the lengths, and only audio streams")
+    @Test("ffprobe's description gives the default track, the tracks' lengths and their names")
     func description() {
         let text = """
             {"programs": [], "streams": [

@@ -87,7 +87,7 @@ import Testing
         #expect(Samples.quantize(value) == expected)
     }
 
-    @Test("NaN becomes silence and is counted")
+    @Test("NaN and infinity become silence and are counted")
     func sanitizes() {
         var values: [Float] = [.nan, 0.5, .infinity, -.infinity, 1e30, -1e30, -0.25]
         let invalid = values.withUnsafeMutableBufferPointer { Samples.sanitize($0) }

@@ -4,8 +4,8 @@ import Testing
 @testable import Core
 @testable import Recognition
 
-/// A simulated network: a table with the probabilities of tokens after each text. All other tokens share the remaining
-/// probability.
+/// A simulated network: a table with the probabilities of some tokens after each text. All other tokens share the
+/// remaining probability.
 private struct TableNetwork: TokenSource {
     static let tokens = 12
 
@@ -65,7 +65,7 @@ struct BeamSearchTests {
         #expect(try search.sequences(of: &source, limit: 10).first?.tokens == [5, 6])
     }
 
-    @Test("the result has no text if no speech is most likely, and includes that probability")
+    @Test("if an immediate end is most likely, the result has no text, and includes the probability of this end")
     func nothing() throws {
         var source = TableNetwork([[]: [2: 0.9]])
         let sequences = try BeamSearch(width: 1).sequences(of: &source, limit: 10)

@@ -89,8 +89,8 @@ struct MoonshineShapeTests {
         _ = try signature.shape(tokens: 100_000)
     }
 
-    /// Generates a model that recognizes a text in another alphabet, with random weights; nil if there is no
-    /// `realModel`, whose runtime it uses.
+    /// Generates a model with random weights that outputs a text in another alphabet for any audio. Returns nil if
+    /// there is no `realModel`, whose runtime the generated model uses.
     private func makeModel(_ keys: String...) throws -> MoonshineModel? {
         guard let realModel else { return nil }
         let runtime = "\(realModel.path)/libonnxruntime.so.1"

@@ -32,7 +32,7 @@ struct PhraseGraftTests {
             ("up and way to go", "[Upanway] two go", "Upanway to go"),
             // The phrase ends within a word.
             ("meet horatiosoon now", "meet [Horatio] soon now", "meet Horatio soon now"),
-            // One text is empty, or does not contain the phrase.
+            // One of the texts is empty or lacks the words, or there is no phrase.
             ("", "[Braun]", "Braun"), ("he said", "he said [Braun]", "he said Braun"),
             ("brown", "[Braun]", "Braun"), ("he said", "", "he said"), ("he said so", "she said so", "he said so"),
             ("Braun — and", "[Braun] and", "Braun — and"),

@@ -50,7 +50,7 @@ struct TokenizerTests {
         #expect(tokens.tokens(of: "  ").isEmpty)
     }
 
-    @Test("special tokens have no text at any position; other pieces can be at any position")
+    @Test("special tokens have no text, and any token after the fixed ones can be special or not")
     func special() throws {
         let tokens = try tokenizer(["▁a", "<<ST_0>>", "<<ST_", "b"], in: folder)
         #expect(tokens.words(of: [259, 260, 262]).map(\.text) == ["ab"])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Lamp patterns") struct LampPatternTests {
     @Test(
-        "a mode has its own pattern, whenever it begins",
+        "each mode has its own pattern, no matter when it begins",
         arguments: [
             (LampPattern.Mode.off, "........................................................................"),
             (.steady, "########################################################################"),
@@ -73,7 +73,7 @@ import Testing
         #expect(lamp.mode(at: .zero) == .steady)
     }
 
-    @Test("when a layer ends, the next one is shown, in the phase that it would have had anyway")
+    @Test("when a layer ends, the next one is shown in the phase that it has reached by then")
     func layers() {
         let lamp = LampPattern([
             LampPattern.Layer(.steady, since: .zero, until: .milliseconds(300)),

@@ -41,7 +41,7 @@ import Testing
         #expect(button.wakeAt == nil)
     }
 
-    @Test("a button that is pressed at the start is reported with the first input")
+    @Test("a button that is pressed at the start is reported as stuck with the first input")
     func pressedAtStart() {
         var button = PanelButton(pressed: true)
         #expect(button.wakeAt == .zero)

@@ -50,7 +50,7 @@ import TestKit
         #expect(try folder.folder("outside").openFile("theirs", O_RDONLY).content() == Array("theirs".utf8))
     }
 
-    @Test("the kind of a link is link, not the kind of its target; a link's name is not unused")
+    @Test("the kind of a link is link, not the kind of its target; a link's name counts as used")
     func kinds() throws {
         let folder = try Folder(opening: temporary.path)
         _ = try outside()

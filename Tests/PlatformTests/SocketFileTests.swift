@@ -22,7 +22,7 @@ import TestKit
     }
 
     @Test(
-        "anything else stays unchanged, and the error says what it is",
+        "anything but a socket stays unchanged, and the error says what it is",
         arguments: [
             (#"touch "$P""#, "is a file, not a socket"), (#"mkdir "$P""#, "is a folder, not a socket"),
             (#"mkfifo "$P""#, "is a FIFO, not a socket"), (#"ln -s /nowhere "$P""#, "is a symbolic link, not a socket"),

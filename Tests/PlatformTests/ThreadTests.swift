@@ -33,7 +33,7 @@ import TestKit
         func add() { state.withLock { $0.append(UInt(pthread_self())) } }
     }
 
-    @Test("all bodies run on that thread")
+    @Test("all bodies run on the same thread")
     func sameThread() async throws {
         let thread = WorkThread(named: "worker")
         let name = try await thread.run { try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8) }

@@ -53,7 +53,7 @@ import TestKit
         #expect(ranges[Speech.amiableWords.count - 1].end.seconds <= end + 0.1)
     }
 
-    @Test("a word whose pronunciation was cached keeps it when the cache is full and other words are new")
+    @Test("a word's pronunciation stays the same when a full cache is cleared for new words")
     func fullCache() throws {
         let pronunciations = try Pronunciations(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
         let first = try #require(pronunciations.pronunciations(of: ["zogbo"])["zogbo"])
@@ -66,7 +66,7 @@ import TestKit
         #expect(pronunciations.pronunciations(of: ["zogbo", "zogbi"])["zogbo"] == first)
     }
 
-    @Test("a model whose definition is a text file is used unchanged")
+    @Test("an acoustic model whose definition is in text format is used unchanged")
     func textDefinition() throws {
         let data = "/usr/share/pocketsphinx/test/data"
         let folder = TemporaryFolder()
@@ -107,7 +107,7 @@ import TestKit
         #expect(ranges.count == words.count)
         #expect(ranges[4].isEmpty, "a dash has no sound")
         #expect(ranges.enumerated().allSatisfy { $0.offset == 4 || $0.element.seconds > 0.05 }, "\(ranges)")
-        // The amount of money takes the longest, because it is spoken as four words.
+        // The amount of money takes the longest, because it is spoken as three words.
         #expect(ranges.map(\.seconds).max() == ranges[7].seconds)
     }
 

@@ -73,7 +73,7 @@ import TestKit
             + Self.silence(seconds: 0.5)
     }
 
-    @Test("a group with low confidence is decoded again with the previous group, unless that is more than 8 s earlier")
+    @Test("a group with low confidence is decoded again with the previous group, unless the pause is longer than 8 s")
     func lowConfidence() async throws {
         let lengths = LengthRecognizer.Lengths()
         #expect(
@@ -113,7 +113,7 @@ import TestKit
             try await words([.samples(twoUtterances(pause: 6))], provider, fallback: missing) == ["alone", "alone"])
     }
 
-    @Test("the context is the end of the previous group without common audio, and both fit into the limit")
+    @Test("the context is the end of the previous group without overlap; context and group together fit into the limit")
     func contexts() {
         var samples = Self.silence(seconds: 0.5)
         // The long utterance is divided into groups that overlap.

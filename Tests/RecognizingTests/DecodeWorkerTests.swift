@@ -65,7 +65,7 @@ import TestKit
         #expect(replies.allSatisfy { $0.adaptation == nil })
     }
 
-    @Test("without partial results or surveys, a worker gives empty answers to such requests and decodes what follows")
+    @Test("an engine without partial results and surveys gives empty answers to such requests, and still decodes")
     func missingCapabilities() throws {
         let replies = try replies(
             to: utterance(#"{"partials":true,"alternatives":0}"#, [[1], [2]])

@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// The guarantees for event listeners, with random audio.
+/// Tests the guarantees for event listeners with random audio.
 @Suite("Guarantees for events") struct EventContractTests {
     /// Returns bursts, quiet noise, silence and gaps in chunks of random sizes.
     private static func chunks(_ random: inout SeededGenerator) -> [AudioChunk] {

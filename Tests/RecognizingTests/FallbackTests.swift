@@ -43,7 +43,7 @@ import TestKit
         #expect(sink.segments.map(\.endedBy) == [.silence, .silence, .silence, .silence])
         #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1])
         #expect(sink.faults.count == 1, "\(sink.faults)")
-        // A single worker reports its engines in order.
+        // With a single worker, the engines are reported in order.
         #expect(size > 1 || sink.engines.map(\.model) == ["never", "plain"])
         #expect(sink.engines.contains { $0.model == "plain" })
         // The next recording may use the preferred engine again.

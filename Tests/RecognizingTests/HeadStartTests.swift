@@ -29,8 +29,8 @@ import TestKit
     @Test("the transcript does not depend on the head start", arguments: ["plain", "holed"], [1, 2])
     func sameTranscript(mode: String, workers: Int) async throws {
         let seed = SeededGenerator().seed
-        // Short and long bursts, and half a minute that is rotated because its pauses are too short to end an
-        // utterance.
+        // Short and long bursts, and half a minute that is cut during speech, because its pauses are too short to end
+        // an utterance.
         let breath = Array(TranscriberTests.bursts([8], seed: seed).dropFirst(8_000).dropLast(4_800))
         let chunks = Self.chunks(
             TranscriberTests.bursts([12, 60, 3], seed: seed) + (0..<30).flatMap { _ in breath }

@@ -14,7 +14,7 @@ import TestKit
         return samples.map { Int16($0 / loudest * 16_000) }
     }
 
-    @Test("are distinguished from speech")
+    @Test("are detected")
     func detection() {
         var sounds = NonSpeechSounds(seed: 5)
         for _ in 0..<4 {

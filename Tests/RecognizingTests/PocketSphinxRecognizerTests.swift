@@ -167,7 +167,7 @@ import TestKit
         let recognizer = try PocketSphinxRecognizer(
             model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
         let sentence = try speech()
-        // Longer than the head start, so that the search begins before the end.
+        // The audio is longer than the head start, so that the search begins before the end.
         let speech = sentence + sentence + sentence + sentence
         let whole = try recognize(speech, by: recognizer)
         try recognizer.begin(from: nil)
@@ -187,7 +187,7 @@ import TestKit
     }
 
     @Test(
-        "only a profile with a head start searches before the end, and only after that many seconds",
+        "only a profile with a head start searches before the end, and only after its head start",
         arguments: [DecoderProfile.live, .final], [2, 10])
     func headStart(profile: DecoderProfile, seconds: Int) throws {
         let decoder = try DecoderHandle(

@@ -8,7 +8,7 @@ import TestKit
 @Suite("Second pass") struct SecondPassTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Bursts of noise, one of which is so long that it is rotated.
+    /// Bursts of noise, one of which is so long that it is cut into several utterances.
     private let samples = TranscriberTests.bursts([12, 5, 300, 8, 30])
 
     /// Bursts that are long enough to select a warp.

@@ -3,7 +3,7 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// Real speech from the Debian package pocketsphinx-testdata, and synthetic speech from eSpeak NG.
+/// Real speech from the Debian package pocketsphinx-testdata, and quiet noise.
 enum Speech {
     private static let folder = "/usr/share/pocketsphinx/test/data"
     static let amiable = "\(folder)/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"

@@ -39,7 +39,7 @@ import Testing
         #expect(words.allSatisfy { !$0.hasEstimatedTime && $0.confidence == 0.5 })
     }
 
-    @Test("are spread over the speech if the aligner fails or returns none")
+    @Test("are spread over the speech if the aligner fails, or returns none or too few")
     func spreadWords() {
         let failing = FakeAligner()
         failing.failure = DeviceError(.failed, "times", "cannot")

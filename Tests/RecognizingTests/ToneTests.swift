@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// The decoder by itself recognizes words in some tones with high confidence, such as "gervais" in 2,000 Hz.
+/// The decoder by itself recognizes words in some tones with high confidence, such as "gervais" in a tone of 2,000 Hz.
 @Suite("Steady tones") struct ToneTests {
     /// The numbers of quiet samples before and after the tones.
     private static let paddings = [0, 4_000]

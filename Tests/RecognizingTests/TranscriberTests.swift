@@ -123,8 +123,8 @@ import TestKit
         #expect(statistics.seams == 4)
         try #require(sink.segments.map(\.words.count) == [1, 2, 2, 2, 2])
         for (left, right) in zip(sink.segments, sink.segments.dropFirst()) {
-            // The third hypothesis covers the hole, up to half a second beyond the overlap, and two seconds on either
-            // side.
+            // The audio decoded again is the hole of 1.5 s (the overlap and half a second before and after it), with
+            // two seconds before and after the hole.
             #expect(right.words[0].text.hasPrefix("w88000c"), "\(right.text)")
             let hole = SampleRange(left.words[left.words.count - 1].range.end, right.words[1].range.start)
             #expect(right.words[0].range.middle == hole.middle)
@@ -158,7 +158,7 @@ import TestKit
     }
 }
 
-/// A source that returns its chunks.
+/// A source that returns the given chunks.
 final class ListSource: AudioSource {
     private let rest: Mutex<ArraySlice<AudioChunk>>
 

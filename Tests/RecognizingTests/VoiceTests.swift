@@ -9,7 +9,7 @@ import Testing
         try SharedDecoder.recognize(samples, alternatives: 0).voice
     }
 
-    @Test("a voice's pitch is plausible; played an eighth faster, it is an eighth higher")
+    @Test("a voice's pitch is plausible; if the audio is an eighth faster, the pitch is an eighth higher")
     func pitch() throws {
         let speech = try Speech.samples(Speech.amiable)
         let voice = try #require(try voice(of: speech))

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "have no overlapping words: a word ends where the next one begins, and starts never decrease",
+        "have no overlapping words: a word ends before or where the next one begins, and starts never decrease",
         arguments: [
             ([(0, 1_000), (100, 200), (150, 300)], [(0, 100), (100, 150), (150, 300)]),
             ([(500, 600), (100, 200), (700, 800)], [(500, 600), (600, 600), (700, 800)]),

@@ -40,7 +40,7 @@ import TestKit
         return try Data(contentsOf: URL(fileURLWithPath: raw)).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
     }
 
-    /// The script for all tests here, four seconds with two gaps, and the expected samples.
+    /// The audio of most tests here: four seconds with two gaps, and the expected samples.
     private static let (before, after) = (numbered(30_000), numbered(from: 32_000, 32_000))
     private static let expected =
         before + [Int16](repeating: 0, count: 2_000) + after + [Int16](repeating: 0, count: 500)
@@ -54,7 +54,7 @@ import TestKit
         "if any single operation fails, nothing is lost: one file has every sample and gap, and one fault is reported",
         arguments: [(.write, 8), (.sync, 4), (.truncate, 2)] as [(DiskOperation, Int)])
     func everyOperation(operation: DiskOperation, minimumRounds: Int) async throws {
-        // The number of operations depends on thread timing, so each round fails a later one until there is none.
+        // The number of operations depends on thread timing, so each round makes a later one fail until there is none.
         var round = 0
         while true {
             let run = DiskFaultTests()

@@ -10,7 +10,7 @@ import TestKit
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
 
-    /// Settings without real-time priority, because tests would starve other processes.
+    /// Settings without real-time priority, with which tests would starve other processes.
     private func settings(ringSeconds: Double = 1, syncSeconds: Double = 1) -> RecordingSession.Settings {
         var settings = RecordingSession.Settings()
         settings.ringSeconds = ringSeconds
@@ -123,7 +123,7 @@ import TestKit
         #expect(await progress.next(after: result.length) == .ended(at: result.length))
     }
 
-    @Test("a block that was read before the stop is in the file")
+    @Test("a block that is being read when the recording is stopped is in the file")
     func stopLosesNothing() async throws {
         let stopper = SessionHolder()
         let session = session(

@@ -7,7 +7,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// Checksums locate damage in the audio, and only that counts as damage.
+/// Checksums locate damage in the audio. Damaged checksums do not count as damaged audio.
 @Suite struct RecordingSumsTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
@@ -87,7 +87,7 @@ import TestKit
     }
 
     @Test(
-        "checksums lost in a power cut are computed again, but only after the last remaining one",
+        "checksums lost in a power cut are computed again, but only those after the last remaining one",
         arguments: [0, 1, 20, 37])
     func lostEnd(incompleteLineBytes: Int) async throws {
         try await record([.samples(numbered(50_000))])

@@ -211,7 +211,7 @@ private final class HandlerCalls: Sendable {
 
 /// Records the calls of a delegate's methods.
 private final class Delegate: SFSpeechRecognitionTaskDelegate {
-    /// The calls; it outlives the delegate.
+    /// A list of calls, which outlives the delegate.
     final class Record: Sendable {
         private let calls = Mutex<[String]>([])
 

@@ -27,9 +27,9 @@ extension Recognizing {
             var options = Sounds.options
             options.isolation = .process(helper: try helper())
             let preset = SpeechTranscriber.Preset.timeIndexedTranscriptionWithAlternatives
-            let inProcess = try await Sounds.finalResults(url, options: options, preset: preset)
-            #expect(inProcess.count == 2)
-            #expect(try await Sounds.finalResults(url, preset: preset) == inProcess)
+            let fromHelper = try await Sounds.finalResults(url, options: options, preset: preset)
+            #expect(fromHelper.count == 2)
+            #expect(try await Sounds.finalResults(url, preset: preset) == fromHelper)
         }
 
         @Test("the error for a missing helper names the helper")

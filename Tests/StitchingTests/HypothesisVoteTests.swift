@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "where results differ, the words with the higher mean confidence are taken; no words count as 0.5",
+        "where results differ, the words with the higher mean confidence win; a result without words counts as 0.5",
         arguments: [
             ("we met here", "we met here", "we met here"),
             ("we mat:0.4 here", "we met:0.6 here", "we met here"),

@@ -59,7 +59,7 @@ import Testing
         #expect(file.phrases.map(\.words) == [["a"]])
     }
 
-    @Test("any text is parsed to its end, and every line is used or reported", arguments: 0..<40)
+    @Test("random text gives only valid phrases and problems with valid line numbers", arguments: 0..<40)
     func randomText(seed: UInt64) {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
         let letters = Array("a<>=|*#\n\t 5é'(/-")

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by Tests/runner.py: the packages and test data that the parts of the tests need in addition to a build.
+# Sourced by steps in Tests/parts.py: the packages and test data that the parts of the tests need in addition to a build.
 
 . deploy/lib/packages.sh
 

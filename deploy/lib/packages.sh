@@ -83,7 +83,7 @@ run_packages() {
     for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libnettle8t64 libnettle8 \
         libsqlite3-0 libinih1 libpocketsphinx3 libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us espeak-ng \
         util-linux coreutils findutils dosfstools exfatprogs kmod; do
-        # Some packages have two spellings; a release has only one of them.
+        # Some packages have two names; a release has only one of them.
         if apt-cache show "$name" 2>/dev/null | grep -q '^Package:'; then echo "$name"; fi
     done
 }

@@ -1,6 +1,6 @@
 import Testing
 
-/// A table of inputs and the effects, state and lamp after each. `RecorderRig` explains the format.
+/// A table. Each line has inputs, and the effects, state and lamp after them. `RecorderRig` explains the format.
 struct RecorderMarbles: Sendable, CustomTestStringConvertible {
     var name: String
     var table: String
@@ -83,7 +83,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 opened2    | record2          | recording | off
                 """),
         RecorderMarbles(
-            name: "if the microphone cannot be opened, a stop has no recording, and a later start tries again",
+            name: "without a microphone, a stop is answered without a recording, and a later start tries again",
             table: """
                 start stop start | open1      | idle     | off
                 open-failed1 | !missing a:!missing b:- open2 =faulted | faulted | off!
@@ -124,7 +124,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 stop       | close1:command   | stopping | off
                 """),
         RecorderMarbles(
-            name: "while a recording is paused, marks are refused and the disk needs no progress",
+            name: "while a recording is paused, marks are refused and the disk need not make progress",
             table: """
                 pause      | a:!failed        | idle      | off
                 start opened1 begun1 | open1 record1 b:1 | recording | off

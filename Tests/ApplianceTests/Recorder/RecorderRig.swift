@@ -4,10 +4,10 @@
 /// Runs the recorder's state machine with the inputs in a table, and returns the table with the results.
 ///
 /// Inputs: `start`, `stop`, `toggle`, `mark`, `pause` and `resume` are commands from the waiting callers a, b, c ...;
-/// `ack` and words that begin with `press-` are actions of the button; `+500` lets 500 ms pass; other words are events and
-/// answers to effects, with the number of the recording or attempt. Effects: `a:1` answers caller a with recording 1,
-/// `a:-` without a recording, and `a:!busy` with an error; `=idle` publishes a state and `!code` a fault. Timers and log
-/// lines are omitted. The last columns are the state and the lamp's mode, with `!` while the lamp blinks a fault.
+/// `ack` and words that begin with `press-` are actions of the button; `+500` lets 500 ms pass; other words are events
+/// and answers to effects, with the number of the recording or attempt. Effects: `a:1` answers caller a with recording
+/// 1, `a:-` without a recording, and `a:!busy` with an error; `=idle` publishes a state and `!code` a fault. Timers and
+/// log lines are omitted. The last columns are the state and the lamp's mode, with `!` while the lamp blinks a fault.
 struct RecorderRig {
     private(set) var state = RecorderState()
     private(set) var now = Duration.seconds(100)
