@@ -170,8 +170,38 @@ import TestKit
                 settings.problems.count == 1 && settings.problems[0].contains("Nothing is copied until"),
                 "\(settings.problems)")
         }
-        let comment = CardSettings(Array("#".utf8) + line) { _ in false }
-        #expect(comment.problems.isEmpty && comment.configuration == CardSettings.base)
+        for comment in ["#", " \t;", "#\u{1}"] {
+            let settings = CardSettings(Array(comment.utf8) + line) { _ in false }
+            #expect(settings.problems.isEmpty && settings.configuration == CardSettings.base, "\(comment)")
+        }
+    }
+
+    @Test("a file of zeros, and UTF-16 that is damaged or has lost a byte, prevent copies")
+    func damagedText() {
+        let text = Array("name = A\nrecipients = nobody\n".utf8)
+        let units: [UInt8] = text.flatMap { [$0, 0] }
+        let mark: [UInt8] = [0xFF, 0xFE]
+        let files: [[UInt8]] = [
+            [UInt8](repeating: 0, count: 512), mark + units.dropFirst(), mark + units.dropFirst() + [0],
+            [text[0], 0] + text, mark + units + [0x00, 0xD8],
+        ]
+        for bytes in files {
+            let settings = CardSettings(bytes) { _ in false }
+            #expect(settings.configuration == baseWithoutCopies && settings.problems.count == 1, "\(settings.problems)")
+        }
+    }
+
+    @Test(
+        "a public key in a line that sets nothing prevents copies",
+        arguments: ["recipents =", "recipients", "export.recipient =", "storage.sael ="])
+    func misplacedKey(name: String) {
+        for key in ["age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd", "ssh-ed25519 AAAAC3Nza"] {
+            let settings = settings("\(name) \(key)\n")
+            #expect(settings.configuration == baseWithoutCopies)
+            #expect(
+                settings.problems.count == 1 && settings.problems[0].contains("Nothing is copied until"),
+                "\(settings.problems)")
+        }
     }
 
     @Test("the card's sample sets nothing, and each of its lines is valid")

@@ -88,7 +88,8 @@ package struct CardSettings: Hashable, Sendable {
         let text = line.trimmed
         guard !text.isEmpty, text.first != "#", text.first != ";" else { return nil }
         guard let separator = text.firstIndex(where: { $0 == "=" || $0 == ":" }) else {
-            return "\"\(text)\" is not a setting; write it as name = value, or put a # in front"
+            let problem = "\"\(text)\" is not a setting; write it as name = value, or put a # in front"
+            return refusingRecipient(problem, text)
         }
         let key = text[..<separator].trimmed.lowercased()
         let value = text[text.index(after: separator)...].withoutComment.trimmed
@@ -157,11 +158,19 @@ package struct CardSettings: Hashable, Sendable {
         case "panel.button", "panel.lamp": return set(path, to: Self.address(value))
         default:
             guard path.contains(".") else {
-                return "is not a setting; \(suggestion(for: path, among: Self.names))"
+                return refusingRecipient("is not a setting; \(suggestion(for: path, among: Self.names))", value)
             }
-            return set(path, to: value)
+            return set(path, to: value).map { refusingRecipient($0, value) }
         }
         return nil
+    }
+
+    /// Returns the problem with a line that sets nothing. If the line contains a public key, such as one after a
+    /// misspelled `recipients`, prevents all copies.
+    private mutating func refusingRecipient(_ problem: String, _ text: some StringProtocol) -> String {
+        guard ["age1", "ssh-"].contains(where: { text.contains($0) }) else { return problem }
+        refuseCopies()
+        return "\(problem). \(Self.nothingCopied)"
     }
 
     /// Sets a key by its name `section.key` in `fieldscribe.conf`; returns the problem, if any.
