@@ -103,6 +103,15 @@ import TestKit
         #expect(try transcriptCounts() == [1])
     }
 
+    @Test("a job whose recording no longer has usable audio fails, and work ends")
+    func lostAudio() async throws {
+        try await record(2)
+        #expect(shell(try work("--once")).status == 0)
+        try #require(try desk.archive() as? OfficeDatabase).connection.execute("UPDATE copy SET audio = ''")
+        let run = shell(try work("--until-empty"))
+        #expect(run.status == 4 && run.output.contains("no copy has audio"), "\(run)")
+    }
+
     @Test("PocketSphinx skips recordings that it or another engine has transcribed, unless it was chosen")
     func fallbackEngine() async throws {
         try await record(4)

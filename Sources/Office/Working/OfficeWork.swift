@@ -92,7 +92,12 @@ package struct OfficeWork {
         let (recording, path) = try retrying { (archive) throws(DeviceError) in
             try (archive.recording(job.recording), archive.audioPath(of: job.recording))
         }
-        guard let recording, let path else { return }
+        guard let recording else { return }
+        guard let path else {
+            let problem = "no copy has audio from after the last redaction; gather one that has"
+            report("fieldscribe-office: recording \(job.recording): \(problem)")
+            return try retrying { (archive) throws(DeviceError) in try archive.fail(job, problem) }
+        }
         do throws(DeviceError) {
             guard let transcript = try transcript(of: path, job) else { return }
             let timeline = try ParsedTranscript(transcript, name: path).timeline
