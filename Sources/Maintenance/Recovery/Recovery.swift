@@ -228,33 +228,28 @@ package struct Recovery: Sendable {
         }
         findings += try await addChecksums(
             id, wasCut: !repair.changes.isEmpty || row?.length != repair.length, signature)
-        guard let row else {
-            try await archive.adopt(
-                recording: id, startedAt: Self.modificationTime(audio) - repair.length.seconds)
-            try await archive.endRecording(id, length: repair.length, reason: repair.reason)
-            return findings + [
-                StorageFinding(
-                    .repaired, recording: id, file: audio, "recording \(id) was not in the archive and was added")
-            ]
-        }
-        if row.isMissing {
+        if let row, row.isMissing {
             try await archive.markMissing(recording: id, false)
             findings.append(StorageFinding(.repaired, recording: id, file: audio, "the audio exists again"))
         }
-        return findings + (try await storeEnd(of: row, repair.length, repair.reason))
+        return findings + (try await storeEnd(of: id, row, repair.length, repair.reason))
     }
 
+    /// Stores how a recording ended. Adds a recording that is not in the archive.
     private func storeEnd(
-        of row: RecordingSummary, _ length: SamplePosition, _ reason: StopReason
+        of id: Int, _ row: RecordingSummary?, _ length: SamplePosition, _ reason: StopReason
     ) async throws -> [StorageFinding] {
-        if row.length == length, row.stopReason == reason { return [] }
-        try await archive.endRecording(row.id, length: length, reason: reason)
-        return [
-            StorageFinding(
-                .repaired, recording: row.id, file: folder(row.id).audio,
-                "recording \(row.id) is now listed with a length of \(clockTime(length)), ended by: "
-                    + "\(reason.rawValue)")
-        ]
+        if let row, row.length == length, row.stopReason == reason { return [] }
+        let audio = folder(id).audio
+        if row == nil {
+            try await archive.adopt(recording: id, startedAt: Self.modificationTime(audio) - length.seconds)
+        }
+        try await archive.endRecording(id, length: length, reason: reason)
+        let change =
+            row == nil
+            ? "was not in the archive and was added"
+            : "is now listed with a length of \(clockTime(length)), ended by: \(reason.rawValue)"
+        return [StorageFinding(.repaired, recording: id, file: audio, "recording \(id) \(change)")]
     }
 
     private func markMissing(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding] {
@@ -291,7 +286,7 @@ package struct Recovery: Sendable {
                 let reader = try RecordingReader(path: audio)
                 return (try reader.length, reader.stopReason ?? .cutShort)
             }
-            if let row { findings += try await storeEnd(of: row, length, reason) }
+            findings += try await storeEnd(of: id, row, length, reason)
             return CheckResult(findings: findings, next: .leave)
         }
         switch joining {

@@ -159,7 +159,7 @@ package struct VocabularyPreparation: Sendable {
         var hash = Self.hash([])
         func add(_ bytes: some Sequence<UInt8>) { hash = Self.hash(bytes, after: hash) }
         // Increment this version when the same words give a different result.
-        add("fieldscribe vocabulary 3\n\(text)\n".utf8)
+        add("fieldscribe vocabulary 3\n\(language)\n\(text)\n".utf8)
         let isLearned = learned != nil && !GrammarFile.isGrammar(text)
         if isLearned, let learned { add("learned \(LearnedFile.defaultFrequency)\n\(learned)\n".utf8) }
         for path in [dictionary, languageModel] {

@@ -297,8 +297,10 @@ const contentOf = ({ edits, turns, details, speakers, notes, marks, quotations }
 // Shows corrections from a file. If this browser has a different draft, the user chooses between them.
 function offer(corrections) {
   if (!isUnsaved && (corrections.saved >= state.saved || !state.edits.size)) return adopt(corrections);
-  const mine = parseCorrections(JSON.stringify(correctionsDocument()));
-  if (Math.abs(corrections.saved - state.saved) < 1e-3 || contentOf(mine) === contentOf(corrections)) return;
+  if (Math.abs(corrections.saved - state.saved) < 1e-3) return;
+  try {
+    if (contentOf(parseCorrections(JSON.stringify(correctionsDocument()))) === contentOf(corrections)) return;
+  } catch { /* The draft is invalid, so it differs from the file. */ }
   const bar = byId('choice');
   byId('choice-text').textContent = 'The corrections file, saved ' + new Date(corrections.saved * 1000).toLocaleString()
     + (corrections.name ? ' by ' + corrections.name : '') + ', differs from the corrections kept in this browser.';
