@@ -3,9 +3,9 @@ import Glibc
 import System
 import TestKit
 
-/// Measures a recorder that seals its recordings: sealing an hour on its disk, compared with `age` alone on the same
-/// tar; the time from a stop until the recording is sealed; and opening a hundred sealed recordings, with the delay of
-/// a start meanwhile.
+/// Measures a recorder that seals its recordings: sealing an hour of audio, compared with `age` alone on the same
+/// tar; the time from a stop until the recording is sealed; and the time to open a hundred sealed recordings, and how
+/// long a start takes meanwhile.
 struct SealedRecorderBenchmark {
     private struct Row: Decodable {
         var id: Int

@@ -73,7 +73,7 @@ struct Program: Sendable {
         var status: Int32 = 0
         var didHang = false
         while waitpid(id, &status, WNOHANG) == 0 {
-            // wait: a timeout; the experiments report that the program hung
+            // wait: a timeout, after which the experiment reports that the program hung
             if !didHang, MonotonicClock.nanoseconds > deadline {
                 didHang = true
                 kill(id, SIGKILL)

@@ -9,7 +9,7 @@ import TestKit
     private static let key = "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd"
 
     @Test(
-        "are refused with their line, and never shown",
+        "are refused with the line's number, and never shown",
         arguments: [
             "[export]\nrecipients = SECRET\n", "[export]\nrecipients = KEY, SECRET\n", "[export]\nrecipient = SECRET\n",
             "[export]\nSECRET = KEY\n", "[SECRET]\n", "SECRET\n", "[export]\nSECRET\n", "[capture]\ndevice = SECRET\n",
@@ -50,7 +50,7 @@ import TestKit
         #expect(throws: DeviceError.self) { try settings.configuration.recipients() }
     }
 
-    @Test("public keys on a card are used; an oversized file, which may have named some, prevents copies")
+    @Test("public keys on a card are used; a file that is too large prevents copies, because it may name recipients")
     func cardKeys() throws {
         let settings = CardSettings(Array("recipients = \(Self.key)\n".utf8)) { _ in false }
         #expect(try settings.configuration.recipients()?.map(\.text) == [Self.key] && settings.problems.isEmpty)

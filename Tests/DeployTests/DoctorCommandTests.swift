@@ -59,7 +59,7 @@ import TestKit
         #expect(finding.status == "missing" && finding.message.contains("/no/such/model"))
     }
 
-    @Test("the ports that can be a drive come from the kernel's list; a missing mkfs.vfat is reported")
+    @Test("the ports that can act as a USB drive come from the kernel's list; a missing mkfs.vfat is reported")
     func drivePorts() throws {
         for name in ["bin", "sys/class/udc/fe980000.usb", "sys/class/udc/dummy_udc.0"] {
             try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)

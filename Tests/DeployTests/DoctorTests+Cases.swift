@@ -94,7 +94,7 @@ extension DoctorTests {
         Case("no voice model", .notice, .speakers, "the model is not there") {
             $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
         },
-        Case("no voice model, and two microphones", .notice, .speakers, "only where the two microphones differ") {
+        Case("no voice model, and two microphones", .notice, .speakers, "only where one microphone is louder") {
             $0.configuration.capture.channels = 2
             $0.sound = sound { sound in sound.channels = 2 }
             $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
@@ -122,7 +122,9 @@ extension DoctorTests {
             $0.configuration.export.sticks = .known
             $0.allowedSticks = .failure(missingError)
         },
-        Case("a sealed recorder", .ok, .copies, "are encrypted for 1 public key") { $0.recorderSealing = .success(1) },
+        Case("a recorder that seals its recordings", .ok, .copies, "are encrypted for 1 public key") {
+            $0.recorderSealing = .success(1)
+        },
         Case(
             "a damaged database beside sealed recordings", .notice, .copies,
             "damaged-1: a damaged database that was set aside"
@@ -139,10 +141,10 @@ extension DoctorTests {
         Case("a recorder that cannot seal", .missing, .copies, "not found", exit: 3) {
             $0.recorderSealing = .failure(missingError)
         },
-        Case("a board that can be a drive", .ok, .drive, "the port fe980000.usb") {
+        Case("a board that can act as a USB drive", .ok, .drive, "the port fe980000.usb") {
             $0.drivePorts = .success(["fe980000.usb"])
         },
-        Case("a board that cannot be a drive", .missing, .drive, "no USB port of this board", exit: 3) {
+        Case("a board that cannot act as a USB drive", .missing, .drive, "no USB port of this board", exit: 3) {
             $0.drivePorts = .success([])
         },
         Case("no program that makes the drive's file system", .missing, .drive, "not found", exit: 3) {
@@ -150,9 +152,9 @@ extension DoctorTests {
         },
         Case("a signing key", .ok, .copies, "public key is RWkey") { $0.signing = .success("RWkey") },
         Case("no signing key yet", .ok, .copies, "at the first start") { $0.signing = .success(nil) },
-        Case("no minisign", .notice, .copies, "not signed") { $0.signing = .failure(missingError) },
+        Case("minisign is not installed", .notice, .copies, "not signed") { $0.signing = .failure(missingError) },
         Case("no copies on sticks", .ok, .copies, "not made on sticks (") { $0.configuration.export.sticks = .none },
-        Case("no age", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missingError) },
+        Case("age is not installed", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missingError) },
         Case("invalid lines in the configuration", .failed, .configuration, "a.conf:3: bad", exit: 1) {
             $0.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]
         },
@@ -247,7 +249,7 @@ extension DoctorTests {
         Case("a folder that belongs to another user", .failed, .disk, "denied", exit: 1) {
             $0.disk = .failure(DeviceError(.denied, "open", on: "/d", "denied", remedy: "ask"))
         },
-        Case("a user who is not in the groups", .failed, .permissions, "not in the group audio,gpio", exit: 1) {
+        Case("a user who is not in the groups", .failed, .permissions, "does not belong to: audio,gpio", exit: 1) {
             $0.permissions.missingGroups = ["audio", "gpio"]
         },
         Case("a group that does not exist", .failed, .permissions, "the group gpio does not exist", exit: 1) {

@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("an intact archive is opened unchanged, even with a full log, but only by one process")
+    @Test("an intact archive is opened unchanged; a second process is refused")
     func intactArchive() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -162,7 +162,7 @@ import Testing
         #expect(try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "tone:") == 2)
     }
 
-    @Test("changes from a lost log are restored, and an incomplete journal removes nothing")
+    @Test("changes from a lost log are restored; an incomplete journal removes nothing from the database")
     func lostLog() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -188,7 +188,7 @@ import Testing
         try await opened.archive.commit(segment(3, at: 300_000, "three"), pass: 1, recording: 1)
         let texts = try await opened.archive.transcript(of: 1)?.1.segments.map(\.text)
         #expect(texts == ["one", "two", "three"])
-        // The incomplete line damages only itself.
+        // Only the incomplete line is lost.
         let (entries, damagedLines) = Journal.entries(in: try Data(contentsOf: URL(filePath: journal)))
         #expect(damagedLines == 1)
         #expect(JournalRecord(entries).passes.first?.segments.keys.sorted() == [1, 3])

@@ -67,7 +67,7 @@ struct ReadOnlyTests {
         #expect(await failure { _ = try ReadOnlyArchive(path: folder.path + "/none") }?.code == .missing)
     }
 
-    // wait: a timeout; code that opens the pipe would hang
+    // wait: a timeout, in case the archive opens the pipe, which would block
     @Test("is refused without waiting if it is a pipe, a folder or a link", .timeLimit(.minutes(60)))
     func notRegularFile() async throws {
         let path = folder.path + "/archive"

@@ -37,7 +37,7 @@ extension Recognizing {
             #expect(try await detector.results.collected().count <= 5)
             let error = await speechError { try await analyzer.analyzeSequence(inputs.stream) }
             #expect(error?.code == .canceled)
-            try await eventually("no thread of an engine") { Threads.count(named: "decode") == 0 }
+            try await eventually("no engine thread") { Threads.count(named: "decode") == 0 }
             continuation.finish()
         }
 
@@ -53,16 +53,16 @@ extension Recognizing {
                 try await {
                     let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
                     try await analyzer.start(inputSequence: stream)
-                    try await eventually("a thread of an engine") { Threads.count(named: "decode") > 0 }
+                    try await eventually("an engine thread") { Threads.count(named: "decode") > 0 }
                 }()
                 _ = try await results.value
                 continuation.finish()
             }()
-            try await eventually("no thread of an engine") { Threads.count(named: "decode") == 0 }
+            try await eventually("no engine thread") { Threads.count(named: "decode") == 0 }
             try await eventually("no transcriber") { releasedTranscriber == nil }
         }
 
-        @Test("finalizing makes the results for all audio so far final, and the analysis continues")
+        @Test("finalizing turns all results so far into final ones, and the analysis continues")
         func finalizing() async throws {
             let samples = try Sounds.samples(Sounds.amiable)
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
@@ -122,7 +122,7 @@ extension Recognizing {
             #expect(errors.allSatisfy { $0?.message.contains("already used") == true }, "\(errors)")
         }
 
-        @Test("only one input is accepted at a time; a file can finish the analysis")
+        @Test("only one input is accepted at a time; the analysis can finish at the end of a file")
         func inputs() async throws {
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)

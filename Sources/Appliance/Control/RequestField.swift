@@ -75,7 +75,7 @@ struct RequestField: Sendable {
         .text("directory", upTo: maximumPathBytes) { $0.directory },
         RequestField("partials", flag),
 
-        RequestField("strike", "an object with last, or with from and to"),
+        RequestField("strike", "an object with \"last\", or with \"from\" and \"to\""),
         .integer("strike.recording", rowIDs) { $0.strike?.recording },
         .seconds("strike.last", upTo: maximumSeconds) { $0.strike?.last },
         .seconds("strike.from", upTo: maximumSeconds) { $0.strike?.from },

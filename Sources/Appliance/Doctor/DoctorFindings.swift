@@ -1,7 +1,7 @@
 import Core
 import Settings
 
-// The findings depend only on the measurements.
+// The findings depend only on these facts.
 extension DoctorFacts {
     /// All findings, in the order in which they are shown.
     package var findings: [DoctorFinding] {
@@ -43,7 +43,7 @@ extension DoctorFacts {
         all += zip(EngineRegistry.automatic, skippedEngines).map { engine, error in
             var finding = DoctorFinding(.model, error: error)
             finding.status = .notice
-            finding.message = "auto skips \(engine.name): \(finding.message)"
+            finding.message = "recognizer.engine = auto skips \(engine.name): \(finding.message)"
             return finding
         }
         all += diskFindings
@@ -106,7 +106,7 @@ extension DoctorFacts {
         let name = configuration.capture.device
         switch sound {
         case .failure(let error) where error.code == .busy && (microphoneIsOurs || appliance == .denied):
-            return .init(.microphone, .ok, "\(name): in use by the appliance; fieldscribe status shows its health")
+            return .init(.microphone, .ok, "\(name): in use by the appliance; see fieldscribe status")
         case .failure(let error):
             var finding = DoctorFinding(.microphone, error: error)
             if finding.status == .missing, !microphones.isEmpty {
@@ -156,7 +156,7 @@ extension DoctorFacts {
             return .init(
                 .microphone, .notice,
                 "\(summary); its channels cancel each other out, so only the louder one is recorded",
-                remedy: "use an adapter for balanced plugs, or set capture.channels = 2")
+                remedy: "use a balanced-to-unbalanced adapter, or set capture.channels = 2")
         }
         if configuration.capture.recordedChannels > 1, sound.channels == 1 || sound.channelsIdentical {
             return .init(
@@ -213,7 +213,7 @@ extension DoctorFacts {
             // The model is needed only for identifying speakers.
             finding.status = .notice
             if configuration.capture.recordedChannels > 1 {
-                finding.message += "; without it, speakers are identified only where the two microphones differ"
+                finding.message += "; without it, speakers are identified only where one microphone is louder"
             }
             return savedVoicesFindings + [finding]
         }

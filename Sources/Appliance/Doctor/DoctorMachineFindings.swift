@@ -72,7 +72,7 @@ extension DoctorFacts {
             let groups = permissions.missingGroups.joined(separator: ",")
             findings.append(
                 .init(
-                    .permissions, .failed, "\(user) is not in the group \(groups)",
+                    .permissions, .failed, "\(user) does not belong to: \(groups)",
                     remedy: "sudo usermod --append --groups \(groups) \(user), then log in again or restart the service"
                 ))
         }

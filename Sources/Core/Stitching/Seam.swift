@@ -21,13 +21,14 @@ struct Seam: Sendable {
     private static let cutOffDistance: Int64 = 480
     /// A word that extends farther than this beyond the left side's audio cannot be committed yet: 250 ms.
     private static let maximumOvershoot: Int64 = 4_000
-    /// A looser limit for equal words, so that none is repeated; also the margin of the search for holes: 500 ms.
+    /// The maximum distance if repeating the word would be worse than dropping it, and the margin of the search for
+    /// holes: 500 ms.
     private static let nearbyDistance: Int64 = 8_000
-    /// The minimum length of a hole, which is a range without words where one may be missing: 80 ms.
+    /// The minimum length of a hole, which is a range without words where a word may be missing: 80 ms.
     private static let minimumHole: Int64 = 1_280
     /// If two hypotheses have words that end this close together, they agree on where the next word starts: 50 ms.
     private static let sameEndDistance: Int64 = 800
-    /// How far beyond a hole a third hypothesis, from decoding across the cut, is reliable: 1.5 s.
+    /// A third hypothesis, from decoding across the cut, is reliable up to this distance from a hole: 1.5 s.
     private static let reliableDistance: Int64 = 24_000
 
     let overlap: SampleRange
@@ -97,7 +98,7 @@ struct Seam: Sendable {
         return hole
     }
 
-    /// Whether the left utterance was rotated during speech. Otherwise the overlap is silence.
+    /// Whether the left utterance was cut during speech. Otherwise the overlap is silence.
     private var isWithinSpeech: Bool { left.cut < left.audio.end }
 
     private func joining(_ right: [Word]) -> [Word] {

@@ -1,15 +1,15 @@
 /// Joins the hypotheses for overlapping utterances into one transcript.
 ///
-/// Utterances arrive in order, and each becomes one segment immediately. In an overlap, each word belongs to the side
-/// of the cut that contains its midpoint. If the two sides time a word differently, this rule may duplicate or drop it;
-/// `Seam` corrects that.
+/// Utterances arrive in order, and each becomes one segment immediately. An overlap is divided at a cut near its
+/// middle, and each word belongs to the side that contains its midpoint. If the two sides time a word differently, this
+/// rule may duplicate or drop it; `Seam` corrects that.
 package struct Stitcher: Sendable {
     /// The left side of the next seam.
     private var previous: Seam.Side?
     private var nextID: Int
     /// The end of the last segment; later segments do not start before it.
     private var committedUpTo: SamplePosition
-    /// The number of joined seams.
+    /// The number of seams so far.
     package private(set) var seams = 0
 
     /// - Parameters:
@@ -20,8 +20,8 @@ package struct Stitcher: Sendable {
         self.committedUpTo = committedUpTo
     }
 
-    /// Returns the range without words at the seam before the next utterance; nil if there is none. Decoding the audio
-    /// around it may find the missing words.
+    /// Returns the hole at the seam before an utterance, which is a range in which no words were recognized; nil if there
+    /// is none. Decoding the audio around it may find the missing words.
     package func hole(before utterance: Utterance, _ hypothesis: Hypothesis) -> SampleRange? {
         seam(before: utterance, hypothesis)?.hole(in: Self.sortedByStart(hypothesis.words))
     }
@@ -46,7 +46,7 @@ package struct Stitcher: Sendable {
         let split = GroupSplit(group)
         let words = split.words(join(group.whole, hypothesis, third))
         let utterances = group.utterances
-        // Without words, there may be held-back texts: one alternative per utterance.
+        // If the hypothesis has no words, its alternatives may be the texts that the engine held back, one per utterance.
         let isHeldBack = hypothesis.words.isEmpty && hypothesis.alternatives.count == utterances.count
         let alternatives =
             isHeldBack
@@ -78,8 +78,8 @@ package struct Stitcher: Sendable {
         return committed
     }
 
-    /// Returns the seam before an utterance; nil if there is no overlap. It is also nil if the utterance's text is held
-    /// back, because the words that the previous utterance withheld would replace that text.
+    /// Returns the seam before an utterance; nil if there is no overlap. It is also nil if the engine held
+    /// the utterance's text back: the previous utterance's words after the cut would replace that text.
     private func seam(before utterance: Utterance, _ hypothesis: Hypothesis) -> Seam? {
         let isHeldBack = hypothesis.words.isEmpty && hypothesis.alternatives.first?.isHeldBack == true
         guard !isHeldBack, let previous, let overlap = previous.audio.intersection(utterance.audio) else { return nil }
@@ -109,8 +109,8 @@ package struct Stitcher: Sendable {
             endedBy: utterance.endedBy, voice: words.isEmpty ? nil : voice)
     }
 
-    /// Trims the words' ranges so that they lie between `start` and `next` and do not overlap. Each range keeps at
-    /// least one sample.
+    /// Trims the words' ranges so that they lie between `start` and `next` and do not overlap, as far as each range
+    /// keeps at least one sample.
     static func trimmed(_ words: [Word], from start: SamplePosition, before next: SamplePosition? = nil) -> [Word] {
         var earliest = start
         return words.map { word in

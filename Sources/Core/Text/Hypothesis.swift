@@ -2,15 +2,15 @@
 package struct Hypothesis: Hashable, Sendable {
     /// The words of the best result, in chronological order, without fillers.
     package var words: [Word]
-    /// The alternatives, best first. If the engine held its text back as improbable, there are no words. The
-    /// alternatives are then the texts of the requested parts, empty for parts without a voice.
+    /// The alternatives, best first. If the engine held its text back as improbable, there are no words,
+    /// and one alternative for each of `RecognitionOptions.parts`: its text, which is empty if nothing was voiced.
     package var alternatives: [Alternative]
     /// The best result's score, comparable only to results from the same engine for the same audio; nil if unknown.
     package var score: Double?
     /// Nil if unknown or if nothing was voiced.
     package var voice: VoiceAnalytics?
-    /// The measurements for each requested part; nil for parts where nothing was voiced. Empty if the engine provides
-    /// none.
+    /// The voice analytics for each of `RecognitionOptions.parts`; nil for parts where nothing was voiced. Empty if the
+    /// engine provides none.
     package var voices: [VoiceAnalytics?]
 
     /// Chosen so that Moonshine's profile `final` takes 1.5 times the CPU time of `live`.
@@ -37,13 +37,13 @@ package struct Hypothesis: Hashable, Sendable {
 package struct Alternative: Hashable, Sendable, Codable {
     /// Words separated by spaces.
     package var text: String
-    /// The probability among the compared results, 0 to 1; 0 if the engine rejected the text as improbable.
+    /// The probability relative to the other results, 0 to 1; 0 if the engine rejected the text as improbable.
     package let confidence: Double
 
     /// Whether the engine recognized the text but rejected it as improbable.
     var isHeldBack: Bool { confidence == 0 && !text.isEmpty }
 
-    /// - Parameter confidence: Clamped to 0 to 1; NaN becomes 0.
+    /// - Parameter confidence: Clamped to 0...1; NaN becomes 0.
     package init(text: String, confidence: Double) {
         self.text = text
         self.confidence = confidence.asShare

@@ -12,7 +12,7 @@ package struct Timeline: Sendable, Codable {
     var transcribedUpTo: SamplePosition?
     /// The pass, counted from 1 within the recording; nil if there are no passes.
     package var pass: Int?
-    /// The title from the file that the recording was made from; nil for other recordings.
+    /// The title in the imported audio file; nil for other recordings.
     package var fileTitle: String?
     package var annotations: Annotations?
     /// The speakers and their turns; nil if not diarized.
@@ -56,8 +56,8 @@ package struct Timeline: Sendable, Codable {
 }
 
 extension Timeline {
-    /// Returns the speaker of most of a segment's words, by duration; nil if the recording is not diarized or nobody
-    /// speaks in it.
+    /// Returns the speaker with the largest share of a segment's words, by duration, or of its range if no word has a
+    /// speaker; nil if the recording is not diarized or has no speakers.
     package func speaker(of segment: Segment) -> Int? {
         guard let speakers, speakers.count > 0 else { return nil }
         var shares = [Double](repeating: 0, count: speakers.count)

@@ -3,12 +3,12 @@
 ///
 /// - Parameters:
 ///   - words: The words in order. Their ranges are ignored.
-///   - speech: The ranges of speech, in order. Each word is placed in the range that contains its midpoint. If there
-///     are no ranges, all words are placed at the first sample.
+///   - speech: The ranges of speech, in order. A word that would extend over two ranges is placed in the one that
+///     contains its midpoint. If there are no ranges, all words are placed at the recording's start.
 package func spread(_ words: [Word], over speech: [SampleRange]) -> [Word] {
     let letters = words.map { max(1, Int64($0.text.count(where: { $0.isLetter || $0.isNumber }))) }
     let total = max(1, letters.reduce(0, +))
-    // If a database row is damaged, overlapping ranges may exceed the length of any recording.
+    // In a damaged database row, ranges may overlap, and their total may exceed the maximum length of a recording.
     let samples = speech.reduce(0) { min(SamplePosition.maximumSamples, $0 + $1.count) }
     var before: Int64 = 0
     return zip(words, letters).map { word, count in

@@ -6,11 +6,11 @@ import System
 extension OfficeDatabase {
     private static let maximumFailures = 3
 
-    /// The time, in nanoseconds, after which `addJobs(for:)` queries all recordings even if no copy was added, because
-    /// transcripts from other archives may contain redactions.
+    /// The time, in nanoseconds, after which `addJobs(for:)` queries all recordings even if no copy was added. Merged
+    /// transcripts from other archives may contain redactions, which require new jobs.
     private static let updateInterval: Int64 = 300_000_000_000
 
-    /// The last time that jobs were added.
+    /// The last query for recordings that need jobs.
     struct JobUpdate {
         fileprivate let engine: String
         /// The ID of the latest copy at that time.
@@ -60,13 +60,14 @@ extension OfficeDatabase {
         ) { _ in 0 }
     }
 
-    /// A copy with audio from after the last redaction, because older audio contains the redacted words.
+    /// Selects copies whose audio was made after the last redaction. Older audio contains the redacted words.
     private static let isTranscribable = """
         copy.audio <> '' AND NOT EXISTS (
             SELECT 1 FROM copy AS other WHERE other.recording = copy.recording AND other.struck > copy.struck)
         """
 
-    /// Returns the path of the audio to transcribe; nil if there is none. The shown copy may have no audio.
+    /// Returns the path of the audio to transcribe; nil if there is none. The copy that the pages show may have
+    /// no audio, so this may be another copy.
     func audioPath(of recording: Int) throws(DeviceError) -> String? {
         try connection.rows(
             """
@@ -93,7 +94,7 @@ extension OfficeDatabase {
         ) { OfficeJob(id: $0.integer(0), recording: $0.integer(1), token: $0.integer(2)) }.first
     }
 
-    /// Extends the lease of a job. Returns false if another machine has claimed the job.
+    /// Extends the lease of a job. Returns false if another machine has claimed or finished it.
     func renew(_ job: OfficeJob, lease: Int) throws(DeviceError) -> Bool {
         try connection.run(
             """

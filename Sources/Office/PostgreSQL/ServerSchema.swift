@@ -7,14 +7,14 @@ enum ServerSchema {
 
     /// Applies all missing migrations, or none if one fails. Concurrent migrations wait for each other.
     ///
-    /// - Throws: `DeviceError` with `unsupported` if a later version wrote the schema, `missing` if there is no archive
+    /// - Throws: `DeviceError` with `unsupported` for another encoding than UTF-8 or a later version's schema, `missing` if there is no archive
     ///   and `creates` is false, `denied` if the user lacks a permission.
     static func apply(
         to connection: ServerConnection, creates: Bool, _ timeout: ServerTimeout
     ) throws(DeviceError) {
         // JIT compilation takes seconds, longer than our small queries. If a machine disappears, the timeouts make the
         // server abort the machine's transaction after minutes instead of hours. That is safe, because our transactions
-        // wait only for the server. The other settings are defaults that a database or role may have changed.
+        // are never idle. The other settings are defaults that a database or role may have changed.
         try connection.execute(
             """
             SET search_path = fieldscribe, public; SET jit = off; SET array_nulls = on; SET extra_float_digits = 1;
@@ -56,7 +56,7 @@ enum ServerSchema {
             for step in steps[version...] { try connection.execute(step) }
             try connection.execute("UPDATE house SET version = \(steps.count)")
         }
-        // Expires on the server before we stop waiting, because the server's error states the cause.
+        // This timeout expires before we stop waiting, so that we receive the server's error, which states the cause.
         let limit = try setTimeout("statement_timeout", seconds: timeout.seconds * 5 / 6, of: connection)
         connection.timeoutSeconds = max(timeout.seconds, limit + 1)
     }
@@ -172,7 +172,7 @@ enum ServerSchema {
         CREATE TABLE word (key text PRIMARY KEY);
         CREATE INDEX word_trigrams ON word USING gin (key public.gin_trgm_ops);
         """,
-        // A job is a transcription: one per recording, engine with model, and number of redactions (`struck`). `token`
+        // A job is the transcription of a recording by an engine and model after a number of redactions (`struck`). `token`
         // counts how often it was claimed. `leased_until` is NULL if no machine has claimed it.
         """
         CREATE INDEX recording_of_root ON recording (root);

@@ -5,8 +5,8 @@ struct UtteranceCutter {
     struct Cut: Sendable {
         var group: UtteranceGroup
         var samples: [Int16]
-        /// The end of the previous group's audio; empty if it is too short or too far away, or if each group is decoded
-        /// only once.
+        /// The end of the previous group's audio; empty if it is too short or too far away, or if groups are not
+        /// decoded a second time.
         var context: [Int16]
 
         var utterance: Utterance { group.whole }

@@ -1,4 +1,5 @@
-/// A JSGF grammar for the sentences to recognize. PocketSphinx parses the rules; this type finds the words.
+/// A JSGF grammar for the sentences to recognize. PocketSphinx parses the rules; this type finds their words, sizes
+/// and undefined rules.
 package struct GrammarFile: Hashable, Sendable {
     private struct Token: Hashable, Sendable {
         var text: String
@@ -6,7 +7,7 @@ package struct GrammarFile: Hashable, Sendable {
         var isWord: Bool
     }
 
-    /// The tokens and the text between them, which together form the file's text.
+    /// All tokens, including spaces and comments. Joined, they are the file's text.
     private var tokens: [Token] = []
 
     /// The delimiters of text that contains no words: comments, the header, weights, tags and rule names.
@@ -25,7 +26,7 @@ package struct GrammarFile: Hashable, Sendable {
     package init(_ text: String) {
         var rest = text[...]
         var line = 1
-        /// Whether the parser is at the left side of a statement, before its `=`.
+        /// Whether the parser is on the left side of a statement, before its `=`.
         var isHead = true
         while let first = rest.first {
             var token = ""
@@ -61,7 +62,7 @@ package struct GrammarFile: Hashable, Sendable {
         var names: [(name: String, bracketDepth: Int)] = []
     }
 
-    /// The rules, by name without the grammar's name. Rules with the same name are merged.
+    /// The rules by their unqualified names. Rules with the same name are merged.
     var rules: [String: Rule] {
         var rules: [String: Rule] = [:]
         var (ruleName, isHead, depth) = ("", true, 0)

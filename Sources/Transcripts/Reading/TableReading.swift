@@ -1,6 +1,6 @@
 import Core
 
-/// Parses a table whose columns are separated by commas or, as some spreadsheets write it, by semicolons or tabs.
+/// Parses a table whose columns are separated by commas, semicolons or tabs.
 /// Returns its segment rows and, if there are any, its word rows.
 func tableTiers(_ text: String) throws(EditedTranscript.Problem) -> [[EditedTranscript.Entry]] {
     guard
