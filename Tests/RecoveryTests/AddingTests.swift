@@ -213,12 +213,6 @@ import Testing
     func sealed() async throws {
         signal(SIGPIPE, SIG_IGN)
         let key = sources.file("key.txt")
-        let shell = { (command: String) throws -> String in
-            guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
-            defer { pclose(stream) }
-            var buffer = [UInt8](repeating: 0, count: 4_096)
-            return String(decoding: buffer[..<fread(&buffer, 1, buffer.count, stream)], as: UTF8.self)
-        }
         let recipient = try shell("age-keygen -o '\(key)' 2>/dev/null; age-keygen -y '\(key)'")
         var configuration = storage.configuration
         configuration.storage.seal = [String(recipient.prefix { $0 != "\n" })]

@@ -79,7 +79,7 @@ extension OpeningTests {
                 }
                 // The recordings stay open if there is too little space to open them again.
                 let freeBytes = try Folder(opening: mountPoint.path).freeBytes()
-                try Self.shell("head -c \(freeBytes - 65_536) /dev/zero > '\(mountPoint.path)/mine'")
+                try shell("head -c \(freeBytes - 65_536) /dev/zero > '\(mountPoint.path)/mine'")
                 let error = await thrown { _ = try await opening.open(text(), named: "key.txt") }
                 #expect(error?.code == .full && opening.state?.recordings == opened, "\(error?.message ?? "")")
                 #expect(Set(try await opening.search("pemba", limit: 9).map(\.recording)) == [3])

@@ -31,7 +31,7 @@ extension OpeningTests {
     /// Decrypts recording 1 with age and returns its transcript.
     private func decryptedTranscript() throws -> String {
         let target = keys.file("opened")
-        return try Self.shell(
+        return try shell(
             "rm -rf '\(target)'; mkdir '\(target)'; cd '\(target)' && age -d -i '\(keys.file("key.txt"))' "
                 + "'\(sealedFile())' | tar x --strip-components=1 && sha256sum --quiet -c SHA256SUMS "
                 + "&& cat transcript.txt"
@@ -57,13 +57,13 @@ extension OpeningTests {
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder()).sorted() == ["journal.jsonl", "sealed.age"])
         #expect(try decryptedTranscript().contains("pemba"))
-        try Self.shell("cd '\(keys.file("opened"))' && sox audio.flac -t raw -e signed -b 16 out.raw")
+        try shell("cd '\(keys.file("opened"))' && sox audio.flac -t raw -e signed -b 16 out.raw")
         let raw = try bytes("\(keys.file("opened"))/out.raw")
         // All samples are unchanged, also with two channels.
         let isUnchanged =
             raw == numbered(20_000).flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
         #expect(isUnchanged, "\(raw.count) bytes")
-        #expect(try Self.shell("grep -c zanzibar '\(keys.file("opened"))/journal.jsonl'") == "1\n")
+        #expect(try shell("grep -c zanzibar '\(keys.file("opened"))/journal.jsonl'") == "1\n")
         #expect(try await archive.history(of: 1).map(\.entry.act).suffix(3) == [.sealed, .opened, .sealed])
         #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).problems == [])
         // The resealed recording can be opened, too.

@@ -32,17 +32,6 @@ import TestKit
         return recipient
     }
 
-    /// Runs a shell command and returns its output.
-    @discardableResult
-    static func shell(_ command: String) throws -> String {
-        guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
-        defer { pclose(stream) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while case let count = fread(&buffer, 1, buffer.count, stream), count > 0 { bytes += buffer[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     func configuration(for recipient: String? = nil) -> Configuration {
         var configuration = storage.configuration
         configuration.storage.seal = [recipient ?? self.recipient]
@@ -78,7 +67,7 @@ import TestKit
 
     /// Returns the paths of the files below a folder that contain a word, one per line.
     func paths(containing word: String, below path: String) throws -> String {
-        try Self.shell("cd '\(path)' && grep -rail '\(word)' . | sort")
+        try shell("cd '\(path)' && grep -rail '\(word)' . | sort")
     }
 
     func filesInMemory() throws -> [String] {
@@ -109,7 +98,7 @@ import TestKit
         #expect(names.count == 1)
         let openedFolder = "\(memoryFolder.path)/\(names.first ?? "")"
         #expect(try paths(containing: "zanzibar", below: openedFolder) != "")
-        #expect(try Self.shell("stat -c %a '\(openedFolder)'") == "700\n")
+        #expect(try shell("stat -c %a '\(openedFolder)'") == "700\n")
         #expect(try paths(containing: "AGE-SECRET", below: memoryFolder.path) == "")
         let acts = try await archive.history(of: 1).map(\.entry)
         #expect(acts.last?.act == .opened && acts.last?.digest == acts.first { $0.act == .sealed }?.digest)
@@ -144,7 +133,7 @@ import TestKit
         _ = try await opening.open(text(), named: "key.txt")
         let otherRecipient = try Self.makeKey(keys.file("other.txt"))
         let lockedKey = keys.file("locked")
-        try Self.shell("ssh-keygen -q -t ed25519 -N words -f '\(lockedKey)'")
+        try shell("ssh-keygen -q -t ed25519 -N words -f '\(lockedKey)'")
         let cases: [(text: String, reason: String)] = [
             (try text("other.txt"), "does not open the sealed recording: sealed for another key"),
             (otherRecipient, "contains a public key, which cannot decrypt"),
@@ -201,7 +190,7 @@ import TestKit
     func otherKeys() async throws {
         let archive = try storage.archive()
         let sshKey = keys.file("ssh")
-        try Self.shell("ssh-keygen -q -t ed25519 -N '' -C a@b -f '\(sshKey)'")
+        try shell("ssh-keygen -q -t ed25519 -N '' -C a@b -f '\(sshKey)'")
         try await seal(["zanzibar"], in: archive, for: try text("ssh.pub"))
         let opening = makeOpening(archive)
         _ = try await opening.open(text("ssh"), named: "ssh")
@@ -244,7 +233,7 @@ import TestKit
 
     @Test("the next start removes recordings that a killed process had opened")
     func leftovers() async throws {
-        let exitedProcess = try Self.shell("sh -c 'echo $$'").filter(\.isNumber)
+        let exitedProcess = try shell("sh -c 'echo $$'").filter(\.isNumber)
         let leftover = "\(memoryFolder.path)/fieldscribe-opened-\(exitedProcess)-abcdef"
         mkdir(leftover, 0o700)
         try Data("zanzibar".utf8).write(to: URL(filePath: "\(leftover)/text"))

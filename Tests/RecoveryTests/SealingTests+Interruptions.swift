@@ -58,7 +58,7 @@ extension SealingTests {
             } else {
                 #expect(try names() == Self.sealedNames)
                 #expect(try paths(containing: "zanzibar") == "")
-                #expect(try Self.shell("cat '\(try decrypt())/transcript.txt'").contains("zanzibar"))
+                #expect(try shell("cat '\(try decrypt())/transcript.txt'").contains("zanzibar"))
             }
         }
         try await check()
@@ -73,7 +73,7 @@ extension SealingTests {
         #expect(try await !archive.beginSealing(1, manifest, journalOf: journalBytes))
         #expect(try await archive.transcript(of: 1)?.1.marks.map(\.text) == ["pemba", "late"])
         #expect(try await sealingJob(archive).run().isEmpty)
-        #expect(try Self.shell("cat '\(try decrypt())/journal.jsonl'").contains("late"))
+        #expect(try shell("cat '\(try decrypt())/journal.jsonl'").contains("late"))
     }
 
     @Test("once sealing has begun, redactions, corrections and bookmarks are refused, and the journal contains no text")
@@ -108,7 +108,7 @@ extension SealingTests {
         #expect(try await sealingJob(archive).run().isEmpty)
         #expect(try names() == Self.sealedNames)
         #expect(try await archive.recordings().map(\.isSealed) == [true])
-        #expect(try Self.shell("cat '\(try decrypt())/journal.jsonl'").contains("zanzibar"))
+        #expect(try shell("cat '\(try decrypt())/journal.jsonl'").contains("zanzibar"))
         let error = await thrown { _ = try await redaction.redact(SampleRange(.zero, SamplePosition(900)), of: 1) }
         #expect(error?.message.contains("is sealed") == true)
     }
@@ -128,7 +128,7 @@ extension SealingTests {
         try await Redaction(storage: storage.folder.path, archive: archive).finish(1)
         #expect(try await sealingJob(archive).run().isEmpty)
         #expect(try names() == Self.sealedNames)
-        try Self.shell("cd '\(try decrypt())' && sox audio.flac -t raw -e signed -b 16 out.raw trim 600s 400s")
+        try shell("cd '\(try decrypt())' && sox audio.flac -t raw -e signed -b 16 out.raw trim 600s 400s")
         #expect(try bytes("\(keys.file("opened"))/out.raw") == [UInt8](repeating: 0, count: 800))
     }
 

@@ -18,21 +18,10 @@ import TestKit
         signal(SIGPIPE, SIG_IGN)
         let key = keys.file("key.txt")
         recipient =
-            try Self.shell("age-keygen -o '\(key)' 2>&1 >/dev/null; age-keygen -y '\(key)'").split(
+            try shell("age-keygen -o '\(key)' 2>&1 >/dev/null; age-keygen -y '\(key)'").split(
                 separator: "\n"
             ).last.map(String.init) ?? ""
         #expect(recipient.hasPrefix("age1"))
-    }
-
-    /// Runs a shell command and returns its output.
-    @discardableResult
-    static func shell(_ command: String) throws -> String {
-        guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
-        defer { pclose(stream) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while case let count = fread(&buffer, 1, buffer.count, stream), count > 0 { bytes += buffer[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private var configuration: Configuration {
@@ -52,13 +41,13 @@ import TestKit
 
     /// Returns the paths of the files in the archive that contain a word, ignoring case, one per line.
     func paths(containing word: String) throws -> String {
-        try Self.shell("cd '\(storage.folder.path)' && grep -rail '\(word)' . | sort")
+        try shell("cd '\(storage.folder.path)' && grep -rail '\(word)' . | sort")
     }
 
     /// Decrypts recording 1 with age, and returns the folder with its files.
     func decrypt() throws -> String {
         let target = keys.file("opened")
-        try Self.shell(
+        try shell(
             "rm -rf '\(target)'; mkdir '\(target)'; cd '\(target)' && age -d -i '\(keys.file("key.txt"))' "
                 + "'\(folder)/sealed.age' | tar x --strip-components=1")
         return target
@@ -89,11 +78,11 @@ import TestKit
         #expect(try await archive.search("zanzibar", limit: 9).isEmpty)
         #expect(try await archive.passes(of: 1).isEmpty)
         let decrypted = try decrypt()
-        #expect(try Self.shell("cd '\(decrypted)' && sha256sum --quiet -c SHA256SUMS 2>&1") == "")
-        let transcript = try Self.shell("cat '\(decrypted)/transcript.txt'")
+        #expect(try shell("cd '\(decrypted)' && sha256sum --quiet -c SHA256SUMS 2>&1") == "")
+        let transcript = try shell("cat '\(decrypted)/transcript.txt'")
         #expect(transcript.contains("zanzibar") && transcript.contains("mombasa"))
-        #expect(try Self.shell("grep -c -e zanzibar -e pemba '\(decrypted)/journal.jsonl'") == "2\n")
-        try Self.shell("cd '\(decrypted)' && sox audio.flac -t raw -e signed -b 16 out.raw")
+        #expect(try shell("grep -c -e zanzibar -e pemba '\(decrypted)/journal.jsonl'") == "2\n")
+        try shell("cd '\(decrypted)' && sox audio.flac -t raw -e signed -b 16 out.raw")
         let raw = try bytes("\(decrypted)/out.raw")
         #expect(raw == samplesBefore.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] })
         // The recording needs no further work.
@@ -238,7 +227,7 @@ import TestKit
         let filler = "\(disk.path)/mine"
         func fill(leaving bytes: Int64) throws {
             let freeBytes = try Folder(opening: disk.path).freeBytes()
-            try Self.shell("head -c \(max(0, freeBytes - bytes)) /dev/zero >> '\(filler)'")
+            try shell("head -c \(max(0, freeBytes - bytes)) /dev/zero >> '\(filler)'")
         }
         func expectRefusal(_ reason: String) async throws {
             let failures = try await sealing.run()

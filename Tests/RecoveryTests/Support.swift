@@ -103,3 +103,14 @@ func samples(of path: String) throws -> [Int16] {
         count = try reader.read(at: .zero, into: UnsafeMutableBufferPointer(rebasing: buffer[..<length]))
     }
 }
+
+/// Runs a shell command and returns its output.
+@discardableResult
+func shell(_ command: String) throws -> String {
+    guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
+    defer { pclose(stream) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while case let count = fread(&buffer, 1, buffer.count, stream), count > 0 { bytes += buffer[..<count] }
+    return String(decoding: bytes, as: UTF8.self)
+}
