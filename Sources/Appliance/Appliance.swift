@@ -104,7 +104,7 @@ package final class Appliance: Sendable {
             case .giveUp:
                 if let live = snapshot.live { return live.giveUp() }
                 let error = ShutdownDeadline.lostOpeningError
-                Log.report(.error, "fault", ["code": error.code.rawValue, "message": error.message])
+                Log.report(LogLine(fault: error))
                 return error
             }
             usleep(100_000)

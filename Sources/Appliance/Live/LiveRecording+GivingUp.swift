@@ -28,7 +28,7 @@ extension LiveRecording {
             "\(folder.audio): nothing could be written to the disk for "
                 + "\(ShutdownDeadline.stallTimeout.milliseconds / 1_000) s during shutdown, so \(loss); replace the card"
         )
-        Log.report(.error, "fault", ["code": error.code.rawValue, "message": error.message])
+        Log.report(LogLine(fault: error))
         if gap.range.isEmpty { return error }
         Log.report(LogLine(recording: id, gap))
         let attempted = Wakeup()

@@ -28,6 +28,11 @@ struct LogLine: Hashable, Sendable {
         self.state = state
     }
 
+    /// Creates a line that reports a fault.
+    init(fault error: DeviceError) {
+        self.init(.error, "fault", ["code": error.code.rawValue, "message": error.message])
+    }
+
     /// Creates a line that reports a gap, with positions in seconds.
     init(recording: Int, _ gap: Gap) {
         self.init(

@@ -179,7 +179,8 @@ extension OfficeTables {
     func beginnings(of recordings: [Int]) throws(DeviceError) -> [Int: String] {
         if recordings.isEmpty { return [:] }
         // A recording's lines are inserted in chronological order, so the first lines have the lowest IDs. Meanwhile,
-        // other connections may insert lines with IDs between them. `+ 0` keeps PostgreSQL from reading the whole table by ID.
+        // other connections may insert lines with IDs between them. `+ 0` keeps PostgreSQL from reading the whole table
+        // by ID.
         let lines = try query(
             """
             WITH opening AS MATERIALIZED (
