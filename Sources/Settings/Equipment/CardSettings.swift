@@ -170,7 +170,7 @@ package struct CardSettings: Hashable, Sendable {
     private mutating func refusingRecipient(_ problem: String, _ text: some StringProtocol) -> String {
         guard ["age1", "ssh-"].contains(where: { text.contains($0) }) else { return problem }
         refuseCopies()
-        return "\(problem). \(Self.nothingCopied)"
+        return "\(problem)\(problem.hasSuffix("?") ? "" : ".") \(Self.nothingCopied)"
     }
 
     /// Sets a key by its name `section.key` in `fieldscribe.conf`; returns the problem, if any.
